@@ -179,7 +179,7 @@ TRUTHS: dict[str, dict[str, str]] = {
 
 
 def assumed(statistic: str, neighbours: str, assumption: Assumption, *, found: bool = False) -> str:
-    """Return the sentence about what is assumed about the data, for a mean or frequencies."""
+    """Return the sentence that states the assumptions about the data."""
     given: dict[str, Any] = {"neighbours": neighbours, "assumption": assumption, "found": found}
     return words.assumed(**TRUTHS[statistic], **given)
 

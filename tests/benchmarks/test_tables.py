@@ -59,6 +59,9 @@ def test_theirs_is_never_below_ours_where_it_is_proven(name: str, k: int) -> Non
 
 
 def test_twenty_categories_half_strict() -> None:
-    """Our error is the smallest. One release per level had 30 % of it in a former version."""
+    """Our error is the smallest.
+
+    In an earlier version, one release per level had 30 % of our error.
+    """
     table = tables.Table(compared(10_000, (TWO,))[0], 20)
     assert all(table.nearest(name)[0] >= 1.05 for name in tables.SHARES)

@@ -1,4 +1,4 @@
-"""Requests mutated from a seed, each with its allowed statuses, and two ways to send them."""
+"""Randomly mutated requests, each with its allowed statuses, and two ways to send them."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def test_where_nothing_can_be_kept_nothing_is_asked(
 
 
 def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None:
-    """People can go back before the draw, but not after it: they could choose among draws."""
+    """People can go back only before the draw. Otherwise they could choose among several draws."""
     page = phone.page
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -265,7 +265,7 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
 def test_a_report_that_a_page_of_old_has_made_is_the_one_that_is_sent(
     served: Served, phone: Opened
 ) -> None:
-    """A report that a page of 0.2.0 stored without a key is sent, not made again."""
+    """A report that version 0.2.0 stored without a key is sent, and no new report is made."""
     page, link = phone.page, served.link("lunch")
     place = hashlib.sha256(link.partition("#")[2].encode()).hexdigest()[:16]
     kept = json.dumps({"id": "ab" * 16, "report": made(SURVEYS[0]).hex()})
@@ -303,7 +303,10 @@ def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
 def test_one_invitation_in_four_places_is_one_report(
     served: Served, chromium: Any, tmp_path: Path
 ) -> None:
-    """An invitation works in one place: not on a second page, host name, file or browser."""
+    """An invitation that is open on one page cannot be used on another.
+
+    The other pages have another host name, are in a file, or are in another browser.
+    """
     before, link = served.count("lunch"), served.link("lunch")
     file = tmp_path / "survey.html"
     file.write_text(offline_page(served.surveys["lunch"]), "utf-8")
@@ -395,9 +398,9 @@ def test_a_second_key_in_the_same_tab_is_taken(served: Served, phone: Opened) ->
 def test_the_key_is_kept_before_it_is_bound_and_is_none_of_the_coins(
     served: Served, phone: Opened
 ) -> None:
-    """The page stores its key before it reserves.
+    """The page stores its key before it reserves the invitation.
 
-    If the response is lost, it sends the same key again.
+    If the response to the reservation is lost, the page uses the same key again.
     """
     phone.context.add_init_script(
         "const draw = crypto.getRandomValues.bind(crypto); window.drawn = [];"

@@ -431,7 +431,7 @@ CREATE TABLE reports (
 
 
 def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
-    """Make a file in the format of 0.2.0.
+    """Make a file in the format of version 0.2.0.
 
     In it, 25 people have answered, and one person has not.
     """

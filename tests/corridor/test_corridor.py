@@ -146,7 +146,7 @@ LABELLED: dict[str, tuple[Any, ...]] = {
         ["a", "b"],
     ),
 }
-"""Arguments that are not text. Within an entry, each argument gives a different question."""
+"""Arguments that are not text. All arguments of an entry give different questions."""
 
 
 def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
 
 
 def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
-    """The second hash is that of version 0.2.0. It is absent if all arguments are text."""
+    """The second hash of a question is that of 0.2.0. There is none if all arguments are text."""
     text = hashes_of(ep.Mean("wage", bounds=(0, 50)), person="id")
     assert text == ("c2f74864e0461dbc52d91c3b7defcfb7022d963dbeab352e889c3d7cdaf4a917",)
     assert (

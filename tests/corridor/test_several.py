@@ -209,7 +209,7 @@ def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str
 
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_noise_of_a_release_is_the_part_that_is_promised(means: int, part: float) -> None:
-    """Drawing d means together has the stated fraction of the noise of one mean at ε/d."""
+    """Joint noise of d means is the stated fraction of the noise of one mean at ε/d."""
     releases = ep.publish(MEANS[:means], epsilon=0.5, source=ep.Seeded(3))
     (alone,) = ep.publish(MEANS[:1], epsilon=0.5 / means, source=ep.Seeded(3))
     together, split = releases.mechanism, alone.mechanism
@@ -269,8 +269,8 @@ def test_errors_come_before_noise() -> None:
 def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Means of different people are never added up.
 
-    With one table they cannot differ. If they did, the weights would not be those that were
-    verified.
+    The weights of their joint mechanism are verified for one set of people. In one table, all means
+    are of the same people.
     """
     import dataclasses
 
@@ -324,9 +324,8 @@ def test_people_with_several_rows_are_one_person_in_every_mean() -> None:
 def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
     """Intervals cover the means of skewed columns, in 300 runs.
 
-    Where that is allowed, the columns are correlated with budgets.
-
-    A 90 % interval misses more than 60 times in 300 runs with probability below 1e-7.
+    If the assumption allows it, the columns are correlated with budgets. A 90 % interval misses
+    more than 60 times in 300 runs with probability below 1e-7.
     """
     chance = np.random.default_rng(5)
     assumption = Assumption(about, related)
@@ -342,7 +341,7 @@ def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
         if about == "population":
             truth = [0.2 * -math.expm1(-5.0)] * 3
         off = [abs(each.raw - true) for each, true in zip(releases, truth, strict=True)]
-        if seed == 0:  # in all runs the same, because the margin depends only on budgets
+        if seed == 0:  # the margin depends only on budgets, so it is the same in all runs
             margin: Any = releases[0].estimate.margin
             reach = margin.error(assumption, 0.9), margin.at_once(assumption, 0.9)
         missed += np.array(off) > reach[0]

@@ -1,8 +1,8 @@
 """Text is compared byte by byte, whatever the collation of the engine.
 
 A collation treats different texts as equal. A group-by then returns one of several spellings, so
-one person can choose the spelling for everyone. If it treats two ids as equal, it merges two
-people.
+one person can choose the spelling for everyone. If a collation treats two ids as equal, two people
+are merged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types that a reader infers from all cells have no effect where no data may be refused.
+"""Under add/remove, where no data may be refused, types that a reader infers have no effect.
 
 Each table is read twice: unchanged, and with one more person, whose cell makes the reader infer
 another type for the column. The integers of all other people must not change.
@@ -128,9 +128,9 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
-    """Inferred types change no integers.
+    """Inferred types do not change the integers.
 
-    With or without an odd cell, they are those of the file.
+    The reference is the same table as a CSV file, with and without an unusual cell.
     """
     for groups in GROUPS:
         text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])

@@ -173,8 +173,7 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
 def test_a_number_and_the_same_number_as_text_are_one_person() -> None:
     """A number and the same number as text are one person.
 
-    A reader infers the type of ids from all of them, so other people's ids decide which of the two
-    it is.
+    A reader infers one type for all ids, so whether an id is text depends on other people's ids.
     """
     ids = pd.Series([1, "1", "b", None, [1], decimal.Decimal("sNaN")], dtype=object)
     data = pd.DataFrame({"x": 1.0, "e": [1.0, 0.25, 1.0, 1.0, 1.0, 1.0], "p": ids})

@@ -243,7 +243,8 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
 def nine_digits() -> tuple[pa.Table, list[float]]:
     """Return random decimals and their floats.
 
-    Only Polars would multiply by the inverse of 10⁹, which rounds differently.
+    Polars would replace a division by 10⁹ by a multiplication with its inverse, which rounds
+    differently.
     """
     source = np.random.default_rng(4)
     wholes = (10 ** source.uniform(0, 13, 400)).astype(np.int64).tolist()

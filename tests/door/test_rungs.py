@@ -1,4 +1,4 @@
-"""Rungs have the same integers whether they are found by group or row by row."""
+"""Tallies are the same, whether rungs (budget levels) are found by group or row by row."""
 
 from __future__ import annotations
 

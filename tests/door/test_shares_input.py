@@ -123,7 +123,7 @@ def test_somebody_in_two_public_groups_is_refused(engine: str, tmp_path: Path) -
     name = "by" if engine == "arrays" else "by='town'"
     with pytest.raises(DataError, match=f"^{name}: somebody is in two groups"):
         rows.count(door.Ask("numbers", BOUNDS, apart=True))
-    # A declared group together with an undeclared group is not two groups.
+    # Undeclared groups do not count: somebody may also be in one of them.
     only = group(labels=["b", "z"])
     rows = opened(engine, PEOPLE, tmp_path, person="who", groups=only, missing="exclude")
     people = rows.count(door.Ask("numbers", BOUNDS, apart=True)).people

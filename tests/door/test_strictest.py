@@ -1,4 +1,4 @@
-"""A level has the smallest budget of its people, and a person the smallest of their rows."""
+"""A level has the smallest budget of its people. A person has the smallest budget of their rows."""
 
 from __future__ import annotations
 

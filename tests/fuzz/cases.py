@@ -364,6 +364,6 @@ def usable(case: Case) -> bool:
         names = {cell(who): budget for _, budget, who in case.first}
         if case.kinds[2] != "none" and any(names[cell(w)] != b for _, b, w in case.first):
             return False
-        if "\ud800" in names:  # not valid text in a file: rows without a person are an error
+        if "\ud800" in names:  # an invalid id in a file is no person
             return False
     return any(epsilon > 0 for epsilon in budgets)

@@ -45,7 +45,7 @@ def _as_other(*command: str) -> list[str]:
 def running(*settings: str) -> Iterator[str]:
     """Start a server with settings such as "fsync=off", and yield its address.
 
-    It has no schema yet.
+    The database has no schema yet.
     """
     import psycopg
 

@@ -71,7 +71,7 @@ def test_many_releases_in_forked_processes(where: str) -> None:
 
 
 def test_a_refused_call_in_one_thread_leaves_the_charges_of_another(where: str) -> None:
-    """While one thread draws, other threads read, release and are refused."""
+    """A refused call and a closed ledger in one thread do not change the charges of another."""
     with ready(where) as ledger:
         release = ep.publish([ep.Mean(X, bounds=(0, 1))], epsilon=EPSILON)
         claim = claimed(ledger, "a", at_most=0.5)

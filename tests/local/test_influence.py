@@ -74,7 +74,7 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 def test_influence_by_attack(name: str, weights: str) -> None:
     """No accepted lies move an estimate further than the bound, and the worst lies attain it.
 
-    With several signs they do not, because the directions of a seed are not aligned.
+    With several signs, no lies attain it, because the directions of a seed are not aligned.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)

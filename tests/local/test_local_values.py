@@ -139,7 +139,10 @@ def test_seeds_do_not_depend_on_the_vector() -> None:
 
 
 def test_signs_are_randomized_as_they_say() -> None:
-    """The coin decides whether the sign is kept or flipped. The words are seed, length and coin."""
+    """The coin decides whether the sign is kept or flipped.
+
+    The three random words are the seed, the length and the coin.
+    """
     vector = local.Vector(2, method="duchi")
     kept = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 2**64 - 1))
     flipped = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 0))

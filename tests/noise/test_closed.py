@@ -33,7 +33,10 @@ LAWS = [
     (Closed(Fraction(1, 2), 5), 8),
     (Closed(Fraction(1), 5), 12),
 ]
-"""Distributions, and the range of cell values to enumerate. Outside of it is less than 1e-7."""
+"""Distributions, and the range of cell values to enumerate.
+
+The probability outside is below 1e-7.
+"""
 
 EVERY = [pytest.param(law, id=repr(law)) for law, _ in LAWS]
 FAR = dict(LAWS)
@@ -210,7 +213,7 @@ def test_a_witness_has_the_same_law(cells: int) -> None:
         counts = [np.bincount(each, minlength=401).tolist() for each in (first, second)]
         assert two_samples(counts[0], counts[1]) > ALPHA
         wrong = np.clip(of(3 * ours // 2), 0, 400)
-        if of(ours).max() > cells:  # not for the number of positive cells, which has no scale
+        if of(ours).max() > cells:  # not the number of positive cells, which has no scale
             assert two_samples(counts[0], np.bincount(wrong, minlength=401).tolist()) < ALPHA
 
 

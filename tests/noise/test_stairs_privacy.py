@@ -1,8 +1,8 @@
 """The largest log-ratio of each staircase noise, by enumerating the regions of the paper.
 
-The levels are not computed by the classes under test. The regions are those of Kulesza, Suresh and
-Wang (2024), equations (7), (11) and (12), on a lattice. The classes must agree with these levels at
-every point.
+Each lattice point has a level, and its probability is proportional to e^(−rate·level). Here levels
+are computed from the regions of Kulesza, Suresh and Wang (2024), equations (7), (11) and (12), not
+by the classes under test. The classes must agree with these levels at every point.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Pair = Callable[[int, int], int]  # a function that returns the level at (x, k)
 
 
 def stair(a: int, n: int, g: int) -> int:
-    """Return the level by equation (11), unit by unit."""
+    """Return the level by equation (11), counting one unit at a time."""
     down = 0
     while a >= n:
         a -= n
@@ -73,7 +73,7 @@ def test_a_staircase_costs_its_rate(n: int, g: int) -> None:
     assert max(abs(levels[x + s] - levels[x]) for x in inside for s in range(n + 1)) == 1
     losses = [abs(law.log_pmf(x + s) - law.log_pmf(x)) for x in inside for s in range(n + 1)]
     assert max(losses) == pytest.approx(float(RATE), rel=1e-13)
-    # A shift by one more lattice point has a larger loss.
+    # A shift by one more lattice step has a larger loss.
     assert max(abs(levels[x + n + 1] - levels[x]) for x in range(-2 * n, 2 * n)) == 2
 
 

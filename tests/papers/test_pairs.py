@@ -35,7 +35,7 @@ Rows = tuple[np.ndarray, np.ndarray, Any]
 def twins() -> np.ndarray:
     """Return values in steps of 100, each of them twice.
 
-    For these values, pairs by row order would leak.
+    If pairs followed the order of rows, these values would leak it.
     """
     return np.repeat(100.0 * np.arange(N // 2), 2)[: N - 1]
 

@@ -93,7 +93,7 @@ def test_the_error_of_gaussian_data_is_that_of_sample_and_noise() -> None:
         assert plan.width is not None
         expected = math.sqrt(square + 2.0 * plan.width**2) / total
         assert first.rmse == pytest.approx(expected, rel=1e-3)
-        # The width is between 3 σ and 6 σ on each side. Radii add up to a quarter of an octave.
+        # The width is from 6 σ to 12 σ. Radii are rounded up by at most a quarter of an octave.
         assert 6.0 < plan.width < 12.0 * 2.0**0.25
         assert plan.failure is not None
         assert plan.failure < 0.01

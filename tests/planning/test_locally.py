@@ -118,8 +118,8 @@ def test_the_plan_is_what_releases_say() -> None:
 def test_errors_are_as_large_as_foretold(method: str, said: dict[str, Any]) -> None:
     """Near the worst case, the squared error divided by its forecast has a chi-square distribution.
 
-    Estimates sum over 1,250 people, so they are normal enough for false alarms of about 10⁻⁹ with
-    tails of 10⁻¹⁰. A forecast that is off by 30 % would be detected.
+    Estimates sum over 1,250 people, so they are nearly normal. Tests at the level 10⁻¹⁰ therefore
+    have false alarms with probability about 10⁻⁹. A forecast that is off by 30 % would be detected.
     """
     rng, runs = np.random.default_rng(7), 400
     forecast = planned(**said)[method].rmse
@@ -166,7 +166,8 @@ def test_a_trusted_curator_stands_beside() -> None:
 def test_of_a_share_a_curator_has_the_error_of_one_share() -> None:
     plan = planned(statistic="frequencies", categories=5)
     assert plan.curator is not None
-    # Each of the five shares is a fifth. Closed noise has twice the scale, at the best cap.
+    # Each of the five shares is a fifth. The cap is the best one. The noises of the cells sum to
+    # zero, and their scale is twice that of a mean.
     cap = ep.allocate(PEOPLE, statistic="frequencies", categories=5, **SAMPLE)
     square = 0.8 * float(cap.counts @ cap.weights**2) + 4.0 * 9.0 / 6.0 * cap.scale**2
     assert plan.curator.rmse == pytest.approx(math.sqrt(square / 5.0), rel=1e-9)

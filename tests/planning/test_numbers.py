@@ -163,9 +163,10 @@ def test_who_is_used_and_what_is_kept() -> None:
 
 
 def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
-    """Under add/remove, each of two sums has noise of scale 1/ε.
+    """Under add/remove, the gain is over a release in which everyone has the smallest ε.
 
-    In the worst case, all values are at one end of the range. Then only one sum affects the mean.
+    Then each of two sums has noise of scale 1/ε. In the worst case, all values are at one end of
+    the range, and only one sum affects the mean.
     """
     people = {0.1: 5000, 1.0: 3000}
     plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH), **asdict(SAMPLE))

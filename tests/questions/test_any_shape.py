@@ -91,7 +91,7 @@ def test_the_interval_holds_the_mean_of_the_values_cut_to_the_range(
 def test_one_weight_for_all_is_as_good_as_a_known_range() -> None:
     """If everyone has the same ε, a found range is as good as a known one.
 
-    The only error is Laplace noise of scale range/(n·rest of ε).
+    The only error is Laplace noise of scale range/(n·ε′), where ε′ is the budget left for the mean.
     """
     release = mean(epsilon=1.0)
     lo, hi = release.bounds

@@ -244,7 +244,7 @@ def test_former_options_are_refused_with_the_new_ones(given: list[str], words: s
 
 
 def test_what_was_settled_under_former_names_is_found() -> None:
-    """The hash equals that of 0.2.0, which had other names for x, y and their ranges."""
+    """The hash equals that of version 0.2.0, which had other names for x, y and their ranges."""
     question = ep.Covariance("x", "y", **RANGES)
     former = "222969bee03c320d18db15e3297ed736b23c5f10de25950c464fe7e8930dc9fa"
     assert corridor._hashes([question], Call.of(epsilon=1.0, person="who"))[0] == former

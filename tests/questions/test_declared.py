@@ -84,7 +84,7 @@ def test_one_level_is_one_level_however_it_is_declared(
     for each in found[1:]:
         assert drawn(each) == drawn(first)
         assert [each.n, each.risk, width(each)] == [first.n, first.risk, width(first)]
-        assert each.sides == first.sides  # and so is the error of n
+        assert each.sides == first.sides  # sides include the error of n
         assert each.spent(0.1) == first.spent(0.1) == pytest.approx(0.1)
         assert not isinstance(each.mechanism, Composed)
 
@@ -136,7 +136,7 @@ def test_a_guess_that_is_right_never_widens_the_interval(
             continue  # counting these people can reduce the error by more than it costs
         less.append(width(listed))
         more.append(width(guessed))
-        if isinstance(guessed.mechanism, Composed):  # both count people, then draw alike
+        if isinstance(guessed.mechanism, Composed):  # both count people, and then draw the same
             assert drawn(guessed) == drawn(listed)
             assert more[-1] == less[-1]
     assert not less or np.mean(more) <= 1.03 * np.mean(less)  # the noisy sums differ slightly

@@ -141,7 +141,7 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
 
 
 def test_nobody_looks_closer_at_zero() -> None:
-    """If both ends are 0, there is no further round, and the mean gets that part of the budget."""
+    """If both ends are 0, there is no further round, and the mean gets the budget of that round."""
     for seed in range(5):
         release = found(np.zeros(N), "replace", seed, epsilon=4.0)
         assert len(release.mechanism.stages) == 3

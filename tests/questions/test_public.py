@@ -131,7 +131,7 @@ def test_under_replace_nothing_but_draws_knows_a_value(method: str) -> None:
 def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, facts: str) -> None:
     newcomers = list(NEWCOMERS.values())
     expected = everything(released(OTHERS, method, neighbours="add-remove", **FACTS[facts]))
-    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of rungs are slow
+    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of levels are slow
     for rows in newcomers[::step]:
         for table in ([*OTHERS, *rows], [*rows, *OTHERS], rows):
             found = released(table, method, neighbours="add-remove", **FACTS[facts])
@@ -204,7 +204,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
 )
 def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
     release = people("weighted", "add-remove", **{"levels": None, **declared})
-    # There are thousands of rungs, so only a few are checked.
+    # There are thousands of rungs (budget levels), so only a few are checked.
     losses = dict(zip(release.mechanism.levels.tolist(), total(release.mechanism), strict=True))
     for epsilon in (0.3, 0.5, 1.0, 4.0):
         rung = max(level for level in losses if level <= epsilon)
@@ -302,14 +302,14 @@ def test_a_value_is_cut_to_the_range_that_was_found(
     assert abs(release.raw - (lo + hi) / 2) > 500 * (hi - lo)
 
 
-# What the draws say about the data: intervals are computed from it.
+# The precision of the draws, from which intervals are computed.
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_a_picture_is_as_sharp_as_what_its_stages_spend(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`sharp` is correct for a known number of people and for noisy counts."""
+    """The precision `sharp` is correct for a known number of people and for noisy counts."""
     counts = np.full(3, PEOPLE // 3)
     real = LevelCounts.draw
 
@@ -336,8 +336,8 @@ def test_a_picture_of_diffusion_counts_those_who_are_kept() -> None:
     first = release.mechanism.stages[0]
     kept = sum(float(p) * n for p, n in zip(first.keep, first.counts.tolist(), strict=True))
     base = float(first.base)
-    # `sharp` is half of the rate, divided by the step. The median has rate base/4. Pairs have rate
-    # base/8 and steps of 2.
+    # The precision `sharp` is half of the rate, divided by the step. The median has rate base/4.
+    # Pairs have rate base/8 and steps of 2.
     assert picture.sharp[0] == pytest.approx(kept * base / 8)
     pairs = kept * kept / PEOPLE / 2
     assert picture.sharp[1] == pytest.approx(pairs * base / 32)

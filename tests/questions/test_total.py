@@ -1,4 +1,4 @@
-"""`ep.total` adds up people's rows on the grid, and one person moves it by at most their bounds."""
+"""`ep.total` adds up people's rows on the grid. One person changes the total within the bounds."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def two_laplace_tail(a: float, b: float, at: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence: float) -> None:
-    """t̂ − m·T̂ has noise (1 − m)·X − m·Y. If m is an end, its tail has the allowed probability.
+    """t̂ − m·T̂ has noise (1 − m)·X − m·Y. At an end m, the tail has the allowed probability.
 
     A fraction of 1/20 of β is reserved for the total. The search stops at a precision of 1/256, and
     the total shifts the allowed tail slightly. An interval 10 % narrower would exclude possible
@@ -206,7 +206,7 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
 def least_chernoff(a: float, b: float, more: int, far: float) -> float:
     """Return the best bound on P(X + Y₁ + … > far).
 
-    Chernoff's bound at any rate, or the tail of X at rate 1/a.
+    It is Chernoff's bound at the best rate, or the tail of X at rate 1/a.
     """
 
     def exponent(rate: float) -> float:

@@ -162,7 +162,7 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
             continue
         ratio = tail * np.exp(rate * at - log)
         assert ratio.max() <= 1.0
-        if k < 60 or rate <= 1.0:  # otherwise they are closest above `at`
+        if k < 60 or rate <= 1.0:  # otherwise the largest ratio is beyond `at`
             assert ratio.max() >= math.exp(-0.05)
 
 

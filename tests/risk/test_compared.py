@@ -42,7 +42,7 @@ POPULATION: Final = Assumption("population", True)
 
 
 def weighing(scale: float, weights: tuple[float, float] = (0.008, 0.012), **more: Any) -> Weighing:
-    """Return a weighing of people at two levels, with weights that sum to one."""
+    """Return the estimator for people at two levels; all weights sum to one."""
     return Weighing(np.array(weights), np.array([50, 50]), scale, **more)
 
 
@@ -176,7 +176,7 @@ def test_two_counts_miss_as_seldom_as_they_say(scales: tuple[int, int]) -> None:
 def test_changes_of_all_shares_hold_at_once(cells: int) -> None:
     scale, alike = 0.05, (0.01, 0.01)
     margin = WeighedCells(weighing(scale, alike, closed=ClosedNoise(cells)), 1e-6, cells)
-    law = Closed(Fraction(50_000), cells)  # one lattice point is a millionth
+    law = Closed(Fraction(50_000), cells)  # a lattice step is a millionth
     first, second = (law.draw(ep.Seeded(seed), DRAWS // 10) * 1e-6 for seed in (1, 2))
     worst = np.abs(np.asarray(second - first, dtype=np.float64)).max(axis=1)
     reach = shares_reach((margin, margin), (RELATED, RELATED), BETA)

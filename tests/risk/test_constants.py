@@ -87,7 +87,8 @@ def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
     alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
-    far += bell_and_laplace(alpha, sigma, scale)  # and for smaller shifts
+    # On the other side, the bound treats the shift as 0.
+    far += bell_and_laplace(alpha, sigma, scale)
     assert far == pytest.approx(beta, rel=1e-5)
     alone = laplace.laplace_quantile(shift, scale, beta)
     law = stats.laplace(scale=scale)
@@ -124,7 +125,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
 ) -> None:
     """The error is Hoeffding's bound for each cell and side, plus the largest of k noises.
 
-    β is divided between the two, in tenths.
+    β is divided between sampling and noise, in tenths.
     """
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
     coins = None if keep is None else np.full(2, keep)
@@ -260,7 +261,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
 
         found = made.tail(alpha, sigma)
         assert exact(alpha) * (1.0 - 1e-6) <= found
-        # Rounding to the points moves the noise by at most two lattice steps and half a bin.
+        # The bins move the noise by at most two lattice steps and half a bin.
         assert found <= exact(alpha - 4.0 / 12.0) * (1.0 + 1e-6)
 
 
@@ -317,8 +318,8 @@ def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     """At each end of the interval, noise plus sampling error has the tail of one side.
 
     A twentieth of β is for a bound on the total, which determines the sampling error. The search
-    stops at a precision of 1/256. The lattice adds at most three points, and the noise scale is 20
-    points.
+    stops at a precision of 1/256. The lattice adds at most three lattice steps, and the noise scale
+    is 20 steps.
     """
     scale, beta = 20, 1.0 - confidence
     t, total = 1200.0, 4000.0

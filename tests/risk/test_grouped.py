@@ -30,7 +30,7 @@ CONSENT = np.array([0.1, 0.5, 2.0])
 
 
 def weighing(cells: int | None, cap: float = 0.5, n: int = 4002) -> Weighing:
-    """Return a weighing of three budget levels, with a third of the people at each."""
+    """Return the estimator for three budget levels, with a third of the people at each."""
     counts = np.full(3, n // 3)
     spent = np.minimum(CONSENT, cap)
     total = float(spent @ counts)

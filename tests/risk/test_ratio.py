@@ -356,8 +356,8 @@ def test_a_side_is_told_as_all_pieces_tell_it(rate: float, m: float, sigma: floa
     said = []
     for alpha in np.geomspace(0.3, 30.0 / rate, 12).tolist():
         bound = all_pieces.tail(alpha, sigma)
-        # Pieces add the probability that they omit to the tail. So for large alpha, the Laplace
-        # bounds are tighter.
+        # Omitted pieces of the noise are treated as exceeding every alpha. So for large alpha, the
+        # Laplace bounds are tighter.
         betas = (0.02, 0.5) if bound < 1e-4 else (bound * (1.0 - 1e-9), bound * (1.0 + 1e-9))
         for beta in betas:
             said.append(noise.rarely(alpha, sigma, beta))

@@ -97,9 +97,9 @@ PEOPLE = 4
 
 
 def estimators() -> dict[int, Weighing]:
-    """Return the estimator for each number of generous people, who have the larger budget.
+    """Return an estimator for each number of generous people, who have the larger budget.
 
-    Its weights are proportional.
+    Its weights are proportional to budgets.
     """
     found = {}
     for generous in range(PEOPLE + 1):

@@ -100,7 +100,7 @@ BUDGETS = np.array([0.4, 2.0])
 
 
 def estimator(generous: int) -> Weighing:
-    """Return proportional weights, given the number of generous people."""
+    """Return weights proportional to budgets, given the number of generous people."""
     counts = np.array([N - generous, generous])
     total = float(counts @ BUDGETS)
     return Weighing(BUDGETS / total, counts, 0.2 / total)

@@ -1,4 +1,7 @@
-"""If errors of soft cells are within their bounds, intervals of moments cover the true values."""
+"""Soft cells, among which each person is divided: intervals of moments cover the true values.
+
+They do so for all errors of the cells within their bounds.
+"""
 
 from __future__ import annotations
 
@@ -192,7 +195,7 @@ def test_a_noisy_total_is_no_more_than_noise() -> None:
 
 @pytest.mark.parametrize("people", [150.0, 1000.0])
 def test_the_noise_of_a_total_counts_in_products_of_errors(people: float) -> None:
-    """In products of errors, the error of the total counts a second time."""
+    """The error of the total also enlarges the products of errors."""
     rng = np.random.default_rng(4)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * people, scale=2.0, slack=0.0, largest=1.0, equal=True)

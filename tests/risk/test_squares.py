@@ -72,7 +72,11 @@ def test_all_samples_of_few_people(k: int) -> None:
 
 @pytest.mark.parametrize("keep", [0.3, 0.8])
 def test_coins_add_the_variance_of_whole_weights(keep: float) -> None:
-    """Coins add the variance of entire weights, averaged over all data and coin tosses."""
+    """With coins, the risk equals an enumeration of all data and coin tosses.
+
+    A coin keeps or drops an entire weight. (In a mean, values are centered, so it is half of a
+    weight.)
+    """
     n, k = 4, 3
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     coins = np.array(list(itertools.product((0.0, 1.0), repeat=n)))

@@ -85,7 +85,7 @@ def test_the_tail_beside_a_sum_is_a_sum_over_the_lattice(rate: Fraction, sigma: 
         # uses a coarser bound.
         slack = UNIT if rate < Fraction(1, 8) else UNIT / 400
         if alpha <= slack:
-            continue  # the bound is 1
+            continue  # here the bound is 1
         gap = np.maximum(alpha - 2.0 * slack - points * UNIT, 0.0)
         above = float(mass @ np.exp(-(gap**2) / (2.0 * sigma**2)))
         assert found <= above * (1.0 + 1e-9) + 1e-12
@@ -167,7 +167,7 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumpt
         bound = MeanGoal(assumption, "pac", confidence).risk(each)
         misses = int((np.abs(errors) > bound).sum())
         assert misses <= binom.isf(1e-9, runs, 1.0 - confidence)
-        if assumption == RELATED:  # it is exact, and not only a bound
+        if assumption == RELATED:  # here the bound is exact
             assert misses >= binom.ppf(1e-9, runs, 1.0 - confidence)
     assert MeanGoal(assumption, "mse", 0.9).is_exact(each)
     assert MeanGoal(assumption, "pac", 0.9).is_exact(each) == (assumption == RELATED)

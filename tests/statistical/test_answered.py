@@ -1,8 +1,7 @@
 """Intervals of quantiles, variance and covariance cover as stated if values are missing.
 
-Missing are random values, all values above a limit, or most values of people with small budgets.
-Cases include budgets in the worst order, samples, both neighbour models and several rows per
-person.
+Values are missing at random, or above a limit, or mostly for people with small budgets. Cases
+include budgets in the worst order, samples, both neighbour models and several rows per person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.

@@ -1,8 +1,8 @@
 """Two releases compared, all pairs of groups, and weighted sums: intervals cover as stated.
 
 The people are readers of a magazine in 1978 (`fair`) and voters in 1996 (`anes96`), 400 of each
-table. The second release has the same people, half of them, or others. Budgets
-are unrelated to values, larger for larger values, or the same except for one person.
+table. The second release has the same people, half of them, or others. Budgets are unrelated to
+values, larger for larger values, or the same except for one person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
 comparison with probability below 10⁻⁹, by exact binomial tails at 80 %.

@@ -253,9 +253,9 @@ SMALL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "scale"), SMALL)
 def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: str) -> None:
-    """The five numbers are uniform, and a wrong scale is detected.
+    """The numbers that are computed from a closed table are uniform.
 
-    The false-alarm probability is 1e-9.
+    A wrong scale is detected. The false-alarm probability is 1e-9.
     """
     law = Closed(Fraction(scale), cells)
     pieces = closed.table(law, cells)

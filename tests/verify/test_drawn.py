@@ -1,7 +1,7 @@
 """Draws and totals are compared with the declaration: broken mechanisms fail.
 
-The tests are seeded. With a new seed, a correct mechanism would fail with probability 10⁻⁶. There
-are fewer than twenty here.
+The tests are seeded. With a new seed, a correct mechanism would fail a test with probability
+10⁻⁶. It is tested fewer than twenty times here.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
 )
 def test_broken_mechanisms_are_noticed(name: str, methods: dict[str, Any], words: str) -> None:
     broken = turned(made(name), **methods)
-    assert ep.verify.exact(broken).holds  # the check of losses misses it, so draws are checked too
+    assert ep.verify.exact(broken).holds  # the check of losses misses the fault
     found = ep.verify.draws(broken)
     assert not found.passes
     assert str(found).startswith("DRAWS OR TOTALS ARE NOT AS DECLARED.")

@@ -191,7 +191,7 @@ def two_sums(law: Any, levels: list[float], weights: list[int], scheme: Any = No
 
 
 def keeps(mechanism: Any) -> bool:
-    """Return whether every loss is at most the rung."""
+    """Return whether every loss is at most its rung (budget level)."""
     losses = pair_losses(mechanism)
     return all(x <= Fraction(y) for x, y in zip(losses, mechanism.levels.tolist(), strict=True))
 
@@ -346,7 +346,7 @@ def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
     )
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
-    # The stated spending is the loss, rounded down to a float.
+    # These losses are floats, so the stated spending equals them exactly.
     for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
         said = Fraction(release.spent(float(budget)))
         assert said <= loss <= said * (1 + Fraction(1, 2**50))

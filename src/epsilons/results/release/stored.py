@@ -48,7 +48,7 @@ class Stated:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The published content as plain data, with empty `sides`."""
+        """The same data as `to_dict`, but with empty `sides`, because these are slow to compute."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,8 +176,8 @@ class Entry:
             keyed hash. `ledger.check(head=…)` checks that the ledger still has these entries.
         drawn: the time in UTC, to the second, when the result was drawn; "" for releases of version
             0.2.0, which did not record it.
-        held: the names of earlier claims that were still open and reserved part of everyone's
-            budget, each followed by its claim in parentheses.
+        held: earlier claims that were still open and reserved part of everyone's budget. Each is
+            given by its name, followed by its limit: "january (share=1/12)".
     """
 
     LATER: ClassVar = ("drawn", "held")
