@@ -16,7 +16,7 @@ from epsilons import compare_menus as menus_compared
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
-from epsilons.asking.commands import options, spoken
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
 from epsilons.asking.commands.publishing import commands, replays
@@ -60,18 +60,19 @@ def demo(
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
         if save is not None:
             shutil.copyfile(path, save)
-            click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
+            words = f"Wrote {save}: columns person, minutes and epsilon, 4,000 people."
+            spoken.tell({"data": save}, words, as_json=as_json)
             return
         if study is not None:
             with resources.as_file(path.parent / "study.toml") as example:
                 shutil.copyfile(example, study)
-            shutil.copyfile(path, Path(study).parent / "commute.csv")
-            click.echo(
-                f"Wrote {study}, and commute.csv next to it. Now try: epsilons publish {study}"
-            )
+            shutil.copyfile(path, data := Path(study).parent / "commute.csv")
+            words = f"Wrote {study}, and commute.csv next to it. Now try: epsilons publish {study}"
+            spoken.tell({"study": study, "data": str(data)}, words, as_json=as_json)
             return
         files = options.Files(page, picture)
         release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+    jobs.released(release)
     files.write(release)
     if as_json:
         click.echo(release.to_json())
@@ -294,9 +295,11 @@ def verify_command(
     show_default=True,
     help="For the general public, a lawyer or an ethics board, or a methods section.",
 )
-def statement(file: Path, length: Length) -> None:
+@options.JSON
+def statement(file: Path, length: Length, as_json: bool) -> None:
     """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
-    click.echo(_published(file).require().release.statement(length))
+    text = _published(file).require().release.statement(length)
+    spoken.tell({"length": length, "statement": text}, text, as_json=as_json)
 
 
 @cli.command("compare")
@@ -308,7 +311,7 @@ def compare_command(first: Path, second: Path, confidence: float, as_json: bool)
     """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
     one, other = (_published(file).require().release for file in (first, second))
     found = compare(one, other, confidence)
-    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
+    spoken.tell(found.to_dict(), str(found), as_json=as_json)
 
 
 def _published(path: Path) -> verify.Published:
@@ -326,10 +329,5 @@ def _published(path: Path) -> verify.Published:
 
 
 def main() -> None:
-    """Run the command line. An `EpsilonsError` prints one line and exits with code 2."""
-    try:
-        cli(standalone_mode=True)
-    except errors.EpsilonsError as error:
-        command = spoken.command_of(cli, sys.argv[1:])
-        click.echo(f"epsilons: {spoken.error_words(error, command)}", err=True)
-        sys.exit(2)
+    """Run the command line, and exit with the code that says what happened."""
+    sys.exit(jobs.run(cli, sys.argv[1:]))

@@ -14,7 +14,6 @@ from epsilons.asking.commands.publishing import FILE, Publish, asked, show, term
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES
 from epsilons.questions import STATISTICS
-from epsilons.results import report
 from epsilons.types import Neighbours
 
 __all__ = ["LEDGER"]
@@ -84,7 +83,9 @@ def LEDGER() -> None:  # noqa: N802
 def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
     """Create a ledger."""
     with Ledger.create(ledger_at, neighbours) as ledger:
-        _echo({"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json)
+        spoken.tell(
+            {"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json=as_json
+        )
 
 
 @LEDGER.command()
@@ -113,7 +114,7 @@ def enrol(
             separator=separator,
             consent=consent,
         )
-    _echo(vars(told), str(told), as_json)
+    spoken.tell(vars(told), str(told), as_json=as_json)
 
 
 @LEDGER.command()
@@ -123,7 +124,7 @@ def status(ledger_at: str, as_json: bool) -> None:
     """Show a summary of the ledger."""
     with Ledger(ledger_at) as ledger:
         told = ledger.status()
-    _echo(told.to_dict(), str(told), as_json)
+    spoken.tell(told.to_dict(), str(told), as_json=as_json)
 
 
 @LEDGER.command()
@@ -134,7 +135,7 @@ def history(ledger_at: str, as_json: bool) -> None:
     with Ledger(ledger_at) as ledger:
         told = ledger.history()
     lines = [f"{each.name}: {each.state}, {each.claim}, {each.head or ''}" for each in told]
-    _echo([each.to_dict() for each in told], "\n".join(lines), as_json)
+    spoken.tell([each.to_dict() for each in told], "\n".join(lines), as_json=as_json)
 
 
 def _person(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,7 +155,7 @@ def _id(who: str, number: bool) -> int | str:
     try:
         return int(who)
     except ValueError:
-        raise ArgumentError(f"person={who!r} is not a whole number: leave --number out.") from None
+        raise ArgumentError("person is not a whole number: leave --number out.") from None
 
 
 @LEDGER.command()
@@ -175,7 +176,7 @@ def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bo
         told = ledger.account(_id(who, number))
     if page is not None:
         told.report(page)
-    _echo(told.to_dict(), str(told), as_json)
+    spoken.tell(told.to_dict(), str(told), as_json=as_json)
 
 
 @LEDGER.command()
@@ -186,7 +187,7 @@ def withdraw(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
     """Withdraw the unspent budget of PERSON."""
     with Ledger(ledger_at) as ledger:
         ledger.withdraw(_id(who, number))
-    _echo({"withdrawn": True}, "Withdrawn.", as_json)
+    spoken.tell({"withdrawn": True}, "Withdrawn.", as_json=as_json)
 
 
 @LEDGER.command()
@@ -197,7 +198,7 @@ def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
     """Replace the id of PERSON, who has withdrawn, by a keyed hash."""
     with Ledger(ledger_at) as ledger:
         ledger.erase(_id(who, number))
-    _echo({"erased": True}, "Erased.", as_json)
+    spoken.tell({"erased": True}, "Erased.", as_json=as_json)
 
 
 @LEDGER.command()
@@ -205,10 +206,10 @@ def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
 @click.option("--head", help="An end of the chain that was kept elsewhere.")
 @options.JSON
 def check(ledger_at: str, head: str | None, as_json: bool) -> None:
-    """Replay every charge; exit code 2 if another program has modified the ledger."""
+    """Replay every charge; exit code 4 if another program has modified the ledger."""
     with Ledger(ledger_at) as ledger:
         found = ledger.check(head)
-    _echo(found.to_dict(), str(found) if found.holds else "", as_json)
+    spoken.tell(found.to_dict(), str(found) if found.holds else "", as_json=as_json)
     found.require()
 
 
@@ -236,7 +237,7 @@ def abandon(ledger_at: str, name: str, as_json: bool) -> None:
     """Give up the release NAME, which was started but has no answer."""
     with Ledger(ledger_at) as ledger:
         ledger.abandon(name)
-    _echo({"abandoned": name}, f"Abandoned {name}.", as_json)
+    spoken.tell({"abandoned": name}, f"Abandoned {name}.", as_json=as_json)
 
 
 @LEDGER.command()
@@ -247,7 +248,7 @@ def export(ledger_at: str, folder: str, as_json: bool) -> None:
     """Write all tables to FOLDER as Parquet files, for an auditor."""
     with Ledger(ledger_at) as ledger:
         paths = [str(path) for path in ledger.export(folder)]
-    _echo(paths, "\n".join(paths), as_json)
+    spoken.tell(paths, "\n".join(paths), as_json=as_json)
 
 
 @LEDGER.command()
@@ -268,17 +269,9 @@ def plan(
     question = Mean("", **asked)
     with Ledger(ledger_at) as ledger:
         told = ledger.plan([question] * times)
-    _echo(told.to_dict(), str(told), as_json)
+    spoken.tell(told.to_dict(), str(told), as_json=as_json)
     if page is not None:
         told.report(page)
-
-
-def _echo(data: Any, text: str, as_json: bool) -> None:
-    """Print the data as JSON, or the text."""
-    if as_json:
-        click.echo(report.to_json(data))
-    elif text:
-        click.echo(text)
 
 
 for _question in STATISTICS.values():

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import click
 
 from epsilons import publish, verify
-from epsilons.asking.commands import options, spoken
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
 from epsilons.results import report
@@ -88,6 +88,7 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
     """Print a release with the requested comparisons of groups, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
+    jobs.released(release)
     text = release.details() if given["details"] else None
     spoken.say(release, as_json=given["as_json"], text=text)
     files.write(release)
