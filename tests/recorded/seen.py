@@ -28,6 +28,12 @@ _LONG: Final = 12
 """Lists up to this length are recorded in full. For longer lists, the first five entries and a
 digest are recorded."""
 
+_LONG_NUMBER: Final = re.compile(r"-?(?=[\d/]{9})\d+(/\d+)?")
+"""An integer or a fraction that is rounded from floats. Shorter integers must be equal."""
+
+_SUMS: Final = 8
+"""The number of sums that summarize a long list."""
+
 _LONG_TEXT: Final = 4_000
 _SAID_ELSEWHERE: Final = 150
 
@@ -147,28 +153,43 @@ def written(thing: Any) -> Any:
         return written(thing._asdict())
     if isinstance(thing, (list, tuple)):
         items = [written(each) for each in thing]
-        if len(items) <= _LONG:
-            return items
-        digest = _digest(_json(_nearly(items)).encode())
-        return {"length": len(items), "first": items[:5], "sha256": digest}
+        return items if len(items) <= _LONG else _summary(items)
     if thing is None or isinstance(thing, (bool, int, float)):
         return thing
     raise TypeError(f"nothing is said of how a {type(thing).__name__} is written")
 
 
-def _nearly(thing: Any) -> Any:
-    """Round floats to nine digits, because the last digits depend on the processor."""
-    if isinstance(thing, float):
-        return float(f"{thing:.9g}")
-    if isinstance(thing, list):
-        return [_nearly(each) for each in thing]
-    if isinstance(thing, dict):
-        return {key: _nearly(each) for key, each in thing.items()}
-    return thing
+def _summary(items: list[Any]) -> Fields:
+    """Return the beginning of a long list, a digest of its texts, and sums of its numbers.
 
+    The last digits of numbers depend on the processor, so a digest of numbers would too. A sum of
+    logarithms changes noticeably if any number changes by a percent, whatever its size.
+    """
+    numbers: list[float] = []
 
-def _json(thing: Any) -> str:
-    return json.dumps(thing, ensure_ascii=False)
+    def marked(thing: Any) -> Any:
+        if isinstance(thing, list):
+            return [marked(each) for each in thing]
+        if isinstance(thing, dict):
+            return {key: marked(each) for key, each in thing.items()}
+        finite = isinstance(thing, float) and math.isfinite(thing)
+        if not finite and not _LONG_NUMBER.fullmatch(str(thing)):
+            return thing
+        numbers.append(float(Fraction(thing)))
+        return "#"
+
+    texts = json.dumps(marked(items), ensure_ascii=False)
+    sizes = [math.copysign(math.log1p(1e9 * abs(each)), each) for each in numbers]
+    step = -(-len(sizes) // _SUMS) or 1
+    return {
+        "length": len(items),
+        "first": items[:5],
+        "sha256": _digest(texts.encode()),
+        "sums": [
+            math.fsum((1.0 + math.sin(at)) * size for at, size in enumerate(sizes[of : of + step]))
+            for of in range(0, len(sizes), step)
+        ],
+    }
 
 
 def _digest(data: bytes) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tests.recorded.calls import CALLS, Call
-from tests.recorded.seen import may_be_new
+from tests.recorded.seen import may_be_new, written
 
 HERE = Path(__file__).parent
 RECORD = bool(os.environ.get("EPSILONS_RECORD"))
@@ -162,3 +162,13 @@ def test_only_the_last_digits_may_differ() -> None:
         (None, 0.0),
     ]:
         assert not same(then, now)
+
+
+def test_in_a_long_list_too_only_the_last_digits_may_differ() -> None:
+    numbers = [1e-6, 0.5, 3.0, 1e6, 123456789123, "123456789123/9007199254740992"]
+    then = [*numbers, *range(1_000), "people"]
+    less = 1.0 - 1e-7
+    near = [1e-6 * less, 0.5 * less, 3.0, 1e6, 123456789124, "123456789124/9007199254740992"]
+    assert same(written(then), written([*near, *then[6:]]))
+    for at, now in [(0, 1.02e-6), (3, 0.98e6), (4, 125956789123), (700, 3), (1_005, "person")]:
+        assert not same(written(then), written([*then[:at], now, *then[at + 1 :]]))

@@ -234,7 +234,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One draw: a mechanism and the total to draw around.
+    """One draw: a mechanism, and the total of the data that it is drawn with.
 
     The result of the draw is published, and its privacy loss is charged.
 
@@ -259,7 +259,7 @@ class Draw:
         losses = self.mechanism.losses
         if self.levels is None or self.place is None:
             return self.mechanism.levels, losses
-        every = (*losses, Fraction(0))  # the place −1 is the last
+        every = (*losses, Fraction(0))  # index −1 is the last entry
         return self.levels, tuple(every[at] for at in self.place.tolist())
 
     def on(self, levels: Floats) -> Any:
@@ -546,7 +546,7 @@ class Question(ABC):
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the first counts, by the part of their budgets that people offer."""
+        """Return the first counts, by the parts of budgets that this question can use."""
         ask = self.asks(call)
         if ask is None:
             raise ValueError(f"{self.statistic} asks nothing of the rows first")

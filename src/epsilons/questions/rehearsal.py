@@ -35,7 +35,7 @@ _RINGS: Final = 24
 at 1, so the centre is about 11 deviations from 0."""
 
 _OF_RANGES: Final = (CENTRE, DEVIATION, LOW, HIGH)
-"""What selections find to estimate a range."""
+"""Descriptions of the selections that estimate a range."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -272,7 +272,9 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
 
 
 def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
-    """Return the s of weights e·2^s: small enough for 64-bit counts, with a minimum precision.
+    """Return the exponent s of weights e·2^s.
+
+    Counts fit 64 bits, unless weights would then have fewer bits than the minimum.
 
     Args:
         spent: the effective budgets, ascending.

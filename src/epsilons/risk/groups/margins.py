@@ -178,7 +178,7 @@ class GroupMargins(Margin, ABC):
     def combination(
         self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the sum of the means, each times a weight.
+        """An interval for the weighted sum of the means.
 
         Two groups with weights of opposite signs are tested jointly. Otherwise the ends of
         simultaneous intervals are added up. Proof: docs/proofs/groups.md (28).
@@ -323,11 +323,11 @@ class GroupedMeans(GroupMargins):
     Attributes:
         weighing: the estimator of one share; its weights sum to one.
         slack: one lattice point of noise, on a unit range.
-        drawn: the noisy shares of the cells: x and 1 − x of each group in turn, and those who are
-            in no group.
-        outside: whether the last cell holds those who are in no group.
-        rounding: error of each share that is due to the integers of the tally.
-        others: number of cells of the table that the second cell of a group is the sum of.
+        drawn: the noisy shares of the cells: x and 1 − x of each group in turn, then people in no
+            group.
+        outside: whether the last cell holds the people in no group.
+        rounding: error of each share that is due to rounding in the tally.
+        others: number of table cells that add up to the second cell of a group.
     """
 
     LATER: ClassVar = ("others",)
@@ -374,7 +374,10 @@ class GroupedMeans(GroupMargins):
         return Reach(self.weighing, assumption, *noise, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """The part that gives the shorter interval for `LIKELY` groups, from public facts alone."""
+        """Return `OWN` if it gives a shorter interval than None for two `LIKELY` groups.
+
+        The choice depends on public facts alone.
+        """
         widths = []
         for part in (OWN, None):
             pair, beta = self._likely._pair_with(part, (0, 1), assumption, confidence)
@@ -383,7 +386,10 @@ class GroupedMeans(GroupMargins):
         return OWN if widths[0] < widths[1] else None
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether a joint test is narrower for two `LIKELY` groups, from public facts alone."""
+        """Whether a joint test gives a narrower interval than the band, for two `LIKELY` groups.
+
+        The choice depends on public facts alone.
+        """
         if assumption.sampled and assumption.related is not False:
             return False
         beta, likely, unit = 1.0 - confidence, self._likely, (0.0, 1.0)
@@ -394,7 +400,7 @@ class GroupedMeans(GroupMargins):
 
     @cached_property
     def _likely(self) -> GroupedMeans:
-        """The same margin with `LIKELY` groups in place of the drawn ones."""
+        """The same margin with two `LIKELY` groups in place of the drawn shares."""
         average = 1.0 / (self.numbers + self.outside)
         cells = np.outer(LIKELY, (0.2, 0.8)).ravel() * average
         likely = np.full(len(self.drawn), 0.5 * average)
@@ -411,8 +417,8 @@ class GroupedMeans(GroupMargins):
         """The weight of each group, with its interval. Proof: docs/proofs/frequencies.md (12).
 
         Args:
-            assumption: what is assumed about who is in the group.
-            confidence: of each interval separately.
+            assumption: the assumption about membership in a group.
+            confidence: the confidence of each interval separately.
         """
         noise = of_a_sum(self._noises, 1 + self.others)
         reach = Reach(self.weighing, assumption, noise, 0, whole=True)
@@ -561,7 +567,7 @@ class OpenReach(Reach):
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The values of `seen`, with the sign unchanged."""
+        """The coefficients and counts of `seen`; the sign is not flipped."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
@@ -608,13 +614,13 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     Attributes:
         weights_of: integer weight of a person on each rung.
-        drawn: noisy sums of the cells in units of weight, ordered by group: x, then 1 − x; then
+        drawn: noisy sums of the cells in units of weight: x and 1 − x of each group in turn, then
             people in no group.
         scale: scale of the discrete Laplace noise of each sum.
         slack: one lattice point of that noise.
-        outside: whether the last cell holds those who are in no group.
-        rounding: error of the share of a cell that is due to the integers of the tally, per unit of
-            it.
+        outside: whether the last cell holds the people in no group.
+        rounding: error of a cell that is due to rounding in the tally, as a fraction of the total
+            weight.
         others: as for `GroupedMeans`.
     """
 
@@ -670,13 +676,13 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """Part of β for each group's own interval; it depends on noisy counts, not on cells."""
+        """Part of β for each group's own interval; depends on noisy counts, not on drawn cells."""
         if self.counted is None:
             return _UNTOLD
         return OWN if self.scale * self.numbers < JOINTLY * self.counted.total else None
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether two groups are tested jointly; only the noisy counts, not the cells, decide."""
+        """Whether two groups are tested jointly. It depends on noisy counts, not on drawn cells."""
         related = assumption.sampled and assumption.related is not False
         return not related and self.owned(assumption, confidence) == OWN
 
