@@ -322,7 +322,7 @@ def test_reproduce_without_a_word_lists_and_runs_nothing(
         raise AssertionError("it was run")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("epsilons.papers.figures.command.reproduce_all", never)
+    monkeypatch.setattr("epsilons.papers.figures.reproduce", never)
     for words in ([], ["--quick"]):
         done = CliRunner().invoke(cli, ["reproduce", *words])
         assert done.exit_code == 0, done.output

@@ -31,7 +31,6 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 __all__ = [
-    "EXIT_CODES",
     "ArgumentError",
     "BoundsError",
     "BudgetError",

@@ -11,15 +11,13 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, Frequencies, Mean, compare, errors, parameters, verify
-from epsilons import compare_menus as menus_compared
-from epsilons import frequencies as frequencies_of
-from epsilons import mean as mean_of
-from epsilons import plan as plan_for
+import epsilons as ep
+from epsilons import errors, parameters
 from epsilons.asking.commands import jobs, options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
 from epsilons.asking.commands.publishing import commands, replays
+from epsilons.asking.commands.reproducing import REPRODUCE
 from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
 from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
@@ -71,7 +69,7 @@ def demo(
             spoken.tell({"study": study, "data": str(data)}, words, as_json=as_json)
             return
         files = options.Files(page, picture)
-        release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+        release = ep.mean("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
     jobs.released(release)
     files.write(release)
     if as_json:
@@ -79,7 +77,7 @@ def demo(
         return
     click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
     click.echo(str(release))
-    checked = verify.exact(release.mechanism)
+    checked = ep.verify.exact(release.mechanism)
     click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
     click.echo(_in_plain_words(release))
     click.echo(f"\n{_what_next(page)}")
@@ -94,9 +92,9 @@ def _in_plain_words(release: Release) -> str:
     """Return the demo's explanation of its release."""
     low, high = release.interval()
     people = {row.epsilon: row.people or 0 for row in release.spent}
-    plan = plan_for(Budgets(people), bounds=release.bounds)
+    plan = ep.plan(ep.Budgets(people), bounds=release.bounds)
     strictest, single = plan["uniform"].pac, plan["threshold"].pac
-    many = plan_for(Budgets(_MANY_STRICT), bounds=release.bounds)
+    many = ep.plan(ep.Budgets(_MANY_STRICT), bounds=release.bounds)
     gain = many["uniform"].rmse / many["optimal"].rmse
     words = (
         f"In plain words: the mean commute of these people is between {low:.1f} and {high:.1f} "
@@ -132,6 +130,7 @@ cli.add_command(CHECK)
 cli.add_command(replays())
 cli.add_command(LEDGER)
 cli.add_command(PUBLISH)
+cli.add_command(REPRODUCE)
 cli.add_command(SURVEY)
 
 
@@ -199,7 +198,7 @@ def plan(
     elif people is not None:
         raise click.UsageError("--people is for --compare-menus: give EPSILON:PEOPLE instead.")
     else:
-        forecast = plan_for(options.people_of(levels), **asked)
+        forecast = ep.plan(options.people_of(levels), **asked)
     spoken.say(forecast, as_json=as_json, text=forecast.details() if details else None)
     files.write(forecast)
 
@@ -220,7 +219,7 @@ def _compared(menus: tuple[Any, ...], people: int | None, asked: dict[str, Any])
     if given or asked["bounds"] is None:
         word = f"--{given[0]}" if given else "--unknown-range"
         raise click.UsageError(f"{word} is not for --compare-menus: leave it out.")
-    return menus_compared(menus, people=people, **asked)
+    return ep.compare_menus(menus, people=people, **asked)
 
 
 @cli.command("verify")
@@ -257,9 +256,9 @@ def verify_command(
     people = options.people_of(levels)
     if neighbours == "replace":
         rule: Any = method  # Any: the valid rules depend on the statistic
-        question: Question = Mean([], bounds=(0, 1), method=rule)
+        question: Question = ep.Mean([], bounds=(0, 1), method=rule)
         if categories is not None:
-            question = Frequencies([], categories=range(categories), method=rule)
+            question = ep.Frequencies([], categories=range(categories), method=rule)
         # Accept only rules: a method that draws twice has no mechanism before its first draw.
         parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
         there = Absent(people.levels, people.counts)
@@ -269,12 +268,12 @@ def verify_command(
         public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
         release: Release
         if categories is None:
-            release = mean_of([], epsilon=[], bounds=(0, 1), **public)
+            release = ep.mean([], epsilon=[], bounds=(0, 1), **public)
         else:
-            release = frequencies_of([], epsilon=[], categories=list(range(categories)), **public)
+            release = ep.frequencies([], epsilon=[], categories=list(range(categories)), **public)
         name, mechanism = release.method, release.mechanism
-    verdict = verify.exact(mechanism)
-    compared = verify.draws(mechanism) if draws else None
+    verdict = ep.verify.exact(mechanism)
+    compared = ep.verify.draws(mechanism) if draws else None
     if as_json:
         data = {"method": name, **verdict.to_dict()}
         click.echo(report.to_json(data | ({"draws": compared.to_dict()} if compared else {})))
@@ -311,11 +310,11 @@ def statement(file: Path, length: Length, as_json: bool) -> None:
 def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
     """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
     one, other = (_published(file).require().release for file in (first, second))
-    found = compare(one, other, confidence)
+    found = ep.compare(one, other, confidence)
     spoken.tell(found.to_dict(), str(found), as_json=as_json)
 
 
-def _published(path: Path) -> verify.Published:
+def _published(path: Path) -> ep.verify.Published:
     """Check the JSON file of a release.
 
     Raises:
@@ -326,7 +325,10 @@ def _published(path: Path) -> verify.Published:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
-    return verify.published(text)
+    return ep.verify.published(text)
+
+
+jobs.everywhere(cli)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import click
 
-from epsilons import publish, verify
+import epsilons as ep
 from epsilons.asking.commands import jobs, options, spoken
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
@@ -81,7 +81,7 @@ class Publish(click.Command):
         """Publish the statistic, and print the release."""
         files = options.Files(given["page"], given["picture"])
         question = asked(self._question, given)
-        show(publish([question], **terms(given))[0], question, given, files)
+        show(ep.publish([question], **terms(given))[0], question, given, files)
 
 
 def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
@@ -185,7 +185,7 @@ class ReplayCommand(Publish):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Run the replay, and print its result."""
-        found = verify.replay(asked(self._question, given), **terms(given))
+        found = ep.verify.replay(asked(self._question, given), **terms(given))
         click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
         found.require()
 

@@ -8,17 +8,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from epsilons import Ledger, Releases, Seeded, parameters, publish
+import epsilons as ep
+from epsilons import parameters
 from epsilons.asking.commands import jobs, options, spoken
-from epsilons.asking.commands.trying import Trial, tried
 from epsilons.errors import ArgumentError, FileError
-from epsilons.ledger.claim import Claim
+from epsilons.loading import later
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
+
+if TYPE_CHECKING:
+    from epsilons.asking.commands import trying
+    from epsilons.ledger import claim
+else:
+    trying = later("epsilons.asking.commands.trying")
 
 __all__ = ["PUBLISH", "Study", "read"]
 
@@ -48,25 +54,25 @@ class Study:
     terms: dict[str, Any]
     claim: dict[str, Any]
 
-    def publish(self) -> Releases:
+    def publish(self) -> ep.Releases:
         """Publish all answers, and charge them to the ledger if there is one."""
         with self._claimed() as claim:
-            found = publish(self.questions, **self.terms, ledger=claim)
+            found = ep.publish(self.questions, **self.terms, ledger=claim)
         return found if self.title is None else replace(found, title=self.title)
 
-    def check(self) -> Trial:
+    def check(self) -> trying.Trial:
         """Run every check, and forecast what would be published and spent. Nothing is drawn."""
         with self._claimed() as claim:
-            return tried(self.questions, self.terms, claim)
+            return trying.tried(self.questions, self.terms, claim)
 
     @contextmanager
-    def _claimed(self) -> Iterator[Claim | None]:
+    def _claimed(self) -> Iterator[claim.Claim | None]:
         """The claim on the ledger; None without a ledger."""
         if not self.claim:
             yield None
             return
         given = dict(self.claim)
-        with Ledger(given.pop("ledger")) as ledger:
+        with ep.Ledger(given.pop("ledger")) as ledger:
             yield ledger.claim(given.pop("name", ""), **given)
 
 
@@ -96,7 +102,7 @@ def read(path: Path) -> Study:
     if "levels" in terms:
         terms["levels"] = _levels(terms["levels"])
     if "seed" in study:
-        terms["source"] = Seeded(study["seed"])
+        terms["source"] = ep.Seeded(study["seed"])
     return Study(
         parameters.line("title", study.get("title")),
         questions,

@@ -10,16 +10,23 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from epsilons.asking.commands import jobs, options, spoken
-from epsilons.collector import Service, Survey, create, offline_page, serve
-from epsilons.collector.demo import PEOPLE, Participants, demo_survey
-from epsilons.collector.serving import address_of
 from epsilons.errors import FileError
+from epsilons.loading import later
 from epsilons.results import report
+
+if TYPE_CHECKING:
+    from epsilons import collector
+    from epsilons.collector import demo as invented
+    from epsilons.collector import serving
+else:
+    collector = later("epsilons.collector")
+    invented = later("epsilons.collector.demo")
+    serving = later("epsilons.collector.serving")
 
 __all__ = ["SURVEY"]
 
@@ -70,13 +77,13 @@ def example(question: Path, as_json: bool) -> None:
 @options.JSON
 def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool) -> None:
     """Create the survey that the TOML file QUESTION describes, and its invitations."""
-    address = address_of(port, proxy)
-    survey = Survey.read(question)
+    address = serving.address_of(port, proxy)
+    survey = collector.Survey.read(question)
     links = where.parent / f"{survey.id}-invitations.txt"
     if links.exists():
         raise FileError(f"{str(links)!r} already exists: invitations are never overwritten.")
     with _links(links) as write:
-        made = create(where, survey)
+        made = collector.create(where, survey)
         write(address, survey.id, made.tokens)
     page = f"{address}/o/{survey.id}#{made.key}"
     words = (
@@ -96,14 +103,14 @@ def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool
 @options.JSON
 def serve_(where: Path, port: int, proxy: str | None, as_json: bool) -> None:
     """Serve all surveys of the file, until interrupted."""
-    address = address_of(port, proxy)
-    with Service(where) as service:
+    address = serving.address_of(port, proxy)
+    with collector.Service(where) as service:
         links = [f"{address}/s/{name}" for name in service.surveys]
         if as_json:
             click.echo(report.to_json({"surveys": links}))
         else:
             click.echo("\n".join(links), err=True)
-        serve(service, port, proxy)
+        collector.serve(service, port, proxy)
 
 
 @SURVEY.command()
@@ -120,10 +127,10 @@ def invitations(
     name: str, many: int, save: Path, where: Path, port: int, proxy: str | None, as_json: bool
 ) -> None:
     """Create more invitations to the survey NAME."""
-    address = address_of(port, proxy)
+    address = serving.address_of(port, proxy)
     if save.exists():
         raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
-    with Service(where) as service, _links(save) as write:
+    with collector.Service(where) as service, _links(save) as write:
         write(address, name, service.invite(name, many))
     told = {"invitations": many, "file": str(save)}
     spoken.tell(told, f"{many:,} invitations: {save}", as_json=as_json)
@@ -147,7 +154,7 @@ def replace_(
     This is for people whose link is bound to a device or browser that they can no longer use. Old
     links that were not used become invalid.
     """
-    address = address_of(port, proxy)
+    address = serving.address_of(port, proxy)
     if save.exists():
         raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
     try:
@@ -157,7 +164,7 @@ def replace_(
     if not links:
         raise FileError(f"{str(old)!r} holds no link.")
     tokens = [link.rpartition("#")[2] for link in links]
-    with Service(where) as service, _links(save) as write:
+    with collector.Service(where) as service, _links(save) as write:
         write(address, name, service.replace(name, tokens))
     told = {"replaced": len(tokens), "file": str(save)}
     words = f"{len(tokens):,} invitations were replaced: {save}"
@@ -169,7 +176,7 @@ def replace_(
 @options.JSON
 def list_(where: Path, as_json: bool) -> None:
     """List all surveys of the file."""
-    with Service(where) as service:
+    with collector.Service(where) as service:
         rows = {name: _listed(service, name) for name in service.surveys}
     if as_json:
         click.echo(report.to_json(rows))
@@ -181,7 +188,7 @@ def list_(where: Path, as_json: bool) -> None:
         )
 
 
-def _listed(service: Service, name: str) -> dict[str, Any]:
+def _listed(service: collector.Service, name: str) -> dict[str, Any]:
     survey, told = service.survey(name).to_dict(), service.estimate(name)
     said = {key: survey[key] for key in ("question", "kind", "closes")}
     return {**said, **{key: told[key] for key in ("status", "reports", "invited")}}
@@ -193,7 +200,7 @@ def _listed(service: Service, name: str) -> dict[str, Any]:
 @options.JSON
 def close(name: str, where: Path, as_json: bool) -> None:
     """Close the survey NAME for good."""
-    with Service(where) as service:
+    with collector.Service(where) as service:
         status = service.shut(name)
     told = {"id": name, "status": status}
     spoken.tell(told, f"Survey {name!r} is {status}.", as_json=as_json)
@@ -211,7 +218,7 @@ def estimate(name: str, where: Path, page: str | None, picture: str | None, as_j
     While the survey is open, reports are added in batches of ten or more.
     """
     files = options.Files(page, picture)
-    with Service(where) as service:
+    with collector.Service(where) as service:
         told = service.estimate(name)
         release = service.release(name) if told["reports"] or page or picture else None
     if release is not None:
@@ -235,7 +242,7 @@ def estimate(name: str, where: Path, page: str | None, picture: str | None, as_j
 @options.JSON
 def export(name: str, parquet: Path, where: Path, as_json: bool) -> None:
     """Write all reports of the survey NAME, once it is closed, to the file PARQUET."""
-    with Service(where) as service:
+    with collector.Service(where) as service:
         many = service.export(name, parquet)
     told = {"reports": many, "file": str(parquet)}
     spoken.tell(told, f"{many:,} reports: {parquet}", as_json=as_json)
@@ -248,8 +255,8 @@ def export(name: str, parquet: Path, where: Path, as_json: bool) -> None:
 @options.JSON
 def offline(name: str, html: Path, where: Path, as_json: bool) -> None:
     """Write the page of the survey NAME as one file, and print the SHA-256 hash to publish."""
-    with Service(where) as service:
-        text = offline_page(service.survey(name))
+    with collector.Service(where) as service:
+        text = collector.offline_page(service.survey(name))
     try:
         html.write_text(text, "utf-8")
     except OSError as error:
@@ -263,26 +270,26 @@ def offline(name: str, html: Path, where: Path, as_json: bool) -> None:
 @options.JSON
 def demo(port: int, as_json: bool) -> None:
     """Serve a survey with invented participants, to try in a browser; nothing is stored."""
-    survey = demo_survey()
-    address = address_of(port, None)
+    survey = invented.demo_survey()
+    address = serving.address_of(port, None)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "demo.db"
-        made = create(path, survey)
-        with Service(path) as service:
-            crowd = Participants(service, survey, made.tokens[:PEOPLE])
+        made = collector.create(path, survey)
+        with collector.Service(path) as service:
+            crowd = invented.Participants(service, survey, made.tokens[: invented.PEOPLE])
             page = f"{address}/o/{survey.id}#{made.key}"
-            tokens = made.tokens[PEOPLE : PEOPLE + 2]
+            tokens = made.tokens[invented.PEOPLE : invented.PEOPLE + 2]
             links = [f"{address}/s/{survey.id}#{token}" for token in tokens]
             words = [
                 f"The organiser's page: {page}",
                 *(f"An invitation:        {link}" for link in links),
-                f"{PEOPLE:,} invented people answer now. Stop with Ctrl-C.",
+                f"{invented.PEOPLE:,} invented people answer now. Stop with Ctrl-C.",
             ]
             told = {"organiser": page, "invitations": links}
             spoken.tell(told, "\n".join(words), as_json=as_json)
             crowd.start()
             try:
-                serve(service, port)
+                collector.serve(service, port)
             finally:
                 crowd.stop()
 

@@ -14,9 +14,7 @@ from epsilons.errors import ArgumentError, KindError
 from epsilons.frozen import storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
-from epsilons.risk.local import VectorMargin
 from epsilons.risk.margins import CellsMargin, ScalarMargin
-from epsilons.risk.ranges import Located, LocatedRatio
 from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Integers, freeze
@@ -25,7 +23,10 @@ if TYPE_CHECKING:
     from epsilons.results.release import grouped, said, verdict
     from epsilons.results.release.release import Release
     from epsilons.results.report import sheet
+    from epsilons.risk import local, ranges
 else:
+    local = later("epsilons.risk.local")
+    ranges = later("epsilons.risk.ranges")
     sheet = later("epsilons.results.report.sheet")
     grouped = later("epsilons.results.release.grouped")
     said = later("epsilons.results.release.said")
@@ -349,7 +350,7 @@ class Scalar(Reportable):
 
     def found(self) -> dict[str, float]:
         """The centre and the standard deviation that define the estimated range, as plain data."""
-        if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
+        if self.sigma is None or not isinstance(self.margin, (ranges.Located, ranges.LocatedRatio)):
             return {}
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
 
@@ -533,7 +534,7 @@ class VectorEstimate(Reportable):
     value: Floats
     raw: Floats
     ball: float
-    margin: VectorMargin
+    margin: local.VectorMargin
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)

@@ -49,9 +49,7 @@ def _tables(sheet: Sheet) -> list[SheetTable]:
         if isinstance(drawing, Interval):
             what, _, interval = drawing.title.rpartition(", ")
             heads = ("", what, f"from ({interval.removesuffix(' interval')})", "to")
-            value, low, high = drawing.words
-            row = (sheet.title or "", value if drawing.row.informative else "–", low, high)
-            found.append(SheetTable("rows", heads, (row,)))
+            found.append(SheetTable("rows", heads, ((sheet.title or "", *drawing.words),)))
     return found
 
 
