@@ -173,8 +173,10 @@ def _show(
     error: EpsilonsError | click.ClickException, code: int, command: click.Command, *, as_json: bool
 ) -> None:
     """Print an error on the standard error."""
-    ours = isinstance(error, EpsilonsError)
-    message = spoken.error_words(error, command) if ours else error.format_message()
+    if isinstance(error, EpsilonsError):
+        message = spoken.error_words(error, command)
+    else:
+        message = error.format_message()
     if as_json:
         told = {"kind": _kind(error), "exit_code": code, "message": message}
         click.echo(report.to_json({"error": told}), err=True)

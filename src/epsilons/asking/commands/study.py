@@ -22,7 +22,7 @@ from epsilons.questions.question import TERMS
 
 if TYPE_CHECKING:
     from epsilons.asking.commands import trying
-    from epsilons.ledger import claim
+    from epsilons.ledger.claim import Claim
 else:
     trying = later("epsilons.asking.commands.trying")
 
@@ -66,7 +66,7 @@ class Study:
             return trying.tried(self.questions, self.terms, claim)
 
     @contextmanager
-    def _claimed(self) -> Iterator[claim.Claim | None]:
+    def _claimed(self) -> Iterator[Claim | None]:
         """The claim on the ledger; None without a ledger."""
         if not self.claim:
             yield None

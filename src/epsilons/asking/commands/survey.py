@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -221,9 +222,10 @@ def estimate(name: str, where: Path, page: str | None, picture: str | None, as_j
     with collector.Service(where) as service:
         told = service.estimate(name)
         release = service.release(name) if told["reports"] or page or picture else None
+        question = service.survey(name).question
     if release is not None:
         jobs.released(release)
-        files.write(release)
+        files.write(replace(release, title=" ".join(question.split())))
     shown = "reports are shown" if told["status"] == "open" else "reports"
     lines = [] if release is None else [str(release)]
     lines.append(f"{told['reports']:,} {shown}; the survey is {told['status']}.")

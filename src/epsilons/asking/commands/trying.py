@@ -63,12 +63,12 @@ class Trial:
 
     def details(self) -> str:
         """Return the complete description as text."""
-        return self._text(self.plan and self.plan.details())
+        return self._text("" if self.plan is None else self.plan.details())
 
     def __str__(self) -> str:
-        return self._text(self.plan and str(self.plan))
+        return self._text("" if self.plan is None else str(self.plan))
 
-    def _text(self, plan: str | None) -> str:
+    def _text(self, plan: str) -> str:
         if self.before:
             return f"The ledger has this answer: it would be given again, at no charge. {_NOTHING}"
         rows = [

@@ -226,7 +226,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             told = one.estimate.rows(one.assumption, level)
             for row, *band in zip(told, *ends, strict=True):
                 called = f"{name}: {row.name}" if row.name else name
-                rows.append((called, *map(float, (row.value, row.low, row.high))))
+                rows.append((called, row.value, row.low, row.high))
                 more.append((row.informative, name, one.statistic, row.name, unit, *band))
         columns = map(list, zip(*more, strict=True))
         return door.numbers_frame(rows, dict(zip(_COLUMNS, columns, strict=True)))
