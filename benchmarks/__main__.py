@@ -35,7 +35,7 @@ ROOMS = (
 
 
 def rooms(*, quick: bool) -> Section:
-    """Time of every part of the library, each with its limit."""
+    """Return the section with the times of the parts of the library, each with its limit."""
     found = []
     for name in ROOMS:
         room = importlib.import_module(f"benchmarks.{name}")

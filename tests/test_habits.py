@@ -45,7 +45,10 @@ def test_hooks_are_the_parts_of_lint() -> None:
 
 
 def test_phony_targets_are_all_commands() -> None:
-    """A file with the name of a target would otherwise stop that target from running."""
+    """Every target is phony.
+
+    Otherwise, a file with the name of a target would stop that target from running.
+    """
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert phony is not None
     assert set(phony[1].split()) == targets()

@@ -1,4 +1,4 @@
-"""The lists of faults match the source, so every fault can be inserted."""
+"""The text that each planted fault replaces is in the source, so every fault can be planted."""
 
 from __future__ import annotations
 

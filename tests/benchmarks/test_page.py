@@ -55,8 +55,8 @@ def test_the_interval_states_what_it_keeps(k: int, confidence: float, rank: int)
 
 @pytest.mark.parametrize("k", range(1, 13))
 def test_the_confidence_is_that_of_all_coins(k: int) -> None:
-    # Each value is above or below the median with probability ½. So count the sign patterns for
-    # which the interval contains the median.
+    # Each value is above or below the median with probability ½. Count the sign patterns for which
+    # the interval contains the median.
     low, high, kept = order_interval(list(range(k)))
     held = 0
     for signs in itertools.product((-1, 1), repeat=k):
@@ -240,5 +240,5 @@ def test_the_largest_size_is_in_both_forms(engine: str, quick: bool) -> None:
     asked = {(size, work) for size, work, _ in planned}
     assert (speed.TARGET, speed.MEAN) in asked
     assert (speed.TARGET, speed.TABLE) in asked or (quick and engine == "PySpark")
-    # The long form has enough runs for its intervals to reach the nominal confidence.
+    # The long form has enough runs for intervals of the nominal confidence.
     assert quick or all(order_interval(list(range(runs)))[2] >= 0.9 for _, _, runs in planned)

@@ -43,10 +43,13 @@ _MADE: Final = re.compile(
 """The line with the date of a release, which changes every day."""
 
 _OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
-"""Fields that describe the call and the date. They are not recorded; other tests check them."""
+"""Fields that depend on the call and the date.
+
+They are not recorded, because other tests check them.
+"""
 
 _NEW_OPTIONS: Final = re.compile(r"^  --(title|unit|report|figure) (TEXT|FILE) .*\n", re.M)
-"""Options, one per line, that were added after the help of commands was recorded."""
+"""Options that were added after the help of commands was recorded, one per line."""
 
 _CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)
 _EPSILONS: Final = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.99, 1.0, 2.0, 7.0, 1e6, math.inf, math.nan)
@@ -123,13 +126,13 @@ def seen(thing: Any) -> Fields:
 
 
 def may_be_new(field: str) -> bool:
-    """Return whether a field can be missing from the record, because a later version added it."""
+    """Return whether a field may be missing from the record because a later version added it."""
     name = field.rpartition(": ")[2]
     return name.startswith(("to_dict.", "spent("))
 
 
 def commanded(words: list[str], source: ep.Seeded) -> Result:
-    """Run a command, with the system's entropy replaced by a source."""
+    """Run a command with a seeded source in place of the system's entropy."""
     with mock.patch.object(System, "bytes", lambda _, count: source.bytes(count)):
         return CliRunner().invoke(cli, words)
 
@@ -201,7 +204,7 @@ def _text(text: str) -> Fields:
 
 
 def _undated(text: str) -> str:
-    """Return printed text without the line of the date, the version and the column."""
+    """Return printed text without the lines of the date, the version and the column."""
     return _MADE.sub("", text)
 
 
@@ -209,7 +212,7 @@ def _asked(ask: Callable[[], Any]) -> Any:
     """Return the answer of a call, or the error as text."""
     try:
         return ask()
-    except Exception as error:  # an error is recorded as well
+    except Exception as error:  # errors are recorded as well
         return f"{type(error).__name__}: {error}"
 
 
@@ -218,7 +221,7 @@ def _release(release: Any) -> Fields:
     by_reports = hasattr(estimate.margin, "influence")
     fields = {name: getattr(release, name) for name in _OF_RELEASE}
     if release.n_is_noisy:
-        fields["n"] = float(release.n)  # a noisy n was once a float
+        fields["n"] = float(release.n)  # earlier versions gave a noisy n as a float
     some = {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
     if by_reports:
         some = {name: some[name] for name in some if name not in ("other", "error_at_once")}
@@ -245,7 +248,7 @@ _MORE: Final = {"scalar": (), "cells": ("band",), "vector": ("radius",)}
 
 
 def _as_dict(data: dict[str, Any]) -> Fields:
-    """Return the keys of `to_dict` in order, and each value, with a digest of long texts."""
+    """Return the keys of `to_dict` in order, and their values, with digests of long texts."""
     told = {name: value for name, value in data.items() if name not in _OF_THE_DAY}
     fields: Fields = {"to_dict": " ".join(told)}
     if isinstance(told.get("release"), dict):

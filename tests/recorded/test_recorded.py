@@ -35,7 +35,7 @@ def recorded(area: str) -> Results:
 
 
 def text(value: Any) -> str:
-    """Convert a value to one line of JSON, in which 1 and 1.0 differ, and NaN equals itself."""
+    """Convert a value to one line of JSON. In it, 1 and 1.0 differ, and NaN equals itself."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -50,7 +50,7 @@ def write(area: str, results: Results) -> None:
 
 @pytest.fixture(scope="module")
 def recording() -> Iterator[dict[str, Results]]:
-    """Collect results to record, by area. Calls that were not made keep their old results."""
+    """Collect the results to record, by area. A call that was not made keeps its old result."""
     fresh: dict[str, Results] = {}
     yield fresh
     for area, results in fresh.items():
@@ -65,7 +65,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LONG = 9
-"""Numbers with at least this many digits can differ in their last digits."""
+"""Numbers with this many digits or more may differ in their last digits."""
 
 NUMBER = re.compile(r"\d+(?:/\d+)?(?:\.\d+)?(?:[eE][+-]?\d+)?")
 

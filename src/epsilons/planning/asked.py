@@ -21,7 +21,7 @@ class Forecasts(Shown):
     @property
     @abstractmethod
     def verdict(self) -> ReleaseVerdict:
-        """What the result would be worth: its precision, what personal budgets gain, what helps."""
+        """The verdict on the planned result: precision, gain from personal budgets, and advice."""
 
     @abstractmethod
     def _rows(self) -> Sequence[Mapping[str, Any]]:
@@ -35,7 +35,7 @@ class Forecasts(Shown):
             size of a group, or for each of several questions. `name` says which. `value` is the
             typical error, or the half-width of an interval where there is none; a forecast has no
             interval, so `low` and `high` are NaN. Further columns are named as in `to_dict`. A
-            number that cannot be forecast is NaN. What people would spend is not included.
+            number that cannot be forecast is NaN. Spending is not included.
         """
         rows = self._rows()
         first, *_ = rows[0]
@@ -63,7 +63,7 @@ class Asked(Forecasts):
 
     @property
     def loss(self) -> str:
-        """Which error is minimized."""
+        """The error that is minimized: "mse", "pac" or "largest"."""
         return self.question.loss
 
     @property

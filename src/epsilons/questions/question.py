@@ -299,8 +299,8 @@ class Answer:
         weighing: the estimator on a unit range, for the actual or expected people; None if it is
             neither a weighted mean nor weighted shares.
         expected: the expected number of people at each budget, if these numbers are private.
-        mechanism: the mechanism of all draws; None for the only mechanism, or for the composition
-            of the draws in order.
+        mechanism: one mechanism for all draws together. If None, it is the mechanism of the only
+            draw, or the composition of the mechanisms of several draws, in order.
         beside: a sentence about other answers that were drawn together with this answer.
     """
 
@@ -351,7 +351,8 @@ class Question(ABC):
         statistic: the name of the statistic.
         describes: the description of its command, with a placeholder {file}.
         of_shares: whether its assumption is about shares of people, not about means.
-        every_method: all names that `method` can have besides "auto", for any other arguments.
+        every_method: all names besides "auto" that `method` can have. The other arguments may rule
+            out some of them.
         range_may_be_found: whether bounds can be None.
         supposed: the standard deviation of values in rehearsals, as a fraction of the range; None
             for the largest possible.

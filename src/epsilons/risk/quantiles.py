@@ -555,7 +555,7 @@ def _open(
     """
     cells, total = len(margin.drawn), margin.total
     largest, apart, rest = margin.asked(assumption, confidence)
-    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice point for each noise
+    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice step for each noise
     if largest > 0.0:
         about = ratio.quantile(
             ratio.OwnTotal(margin.scale, cells).noise, (1.0 - rest) * _TOTAL_SHARE / 2.0

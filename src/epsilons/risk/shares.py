@@ -155,7 +155,7 @@ class WeighedCells(AroundCells):
     def limit(self, confidence: float, points: float = 1.0) -> float:
         """The confidence to use for continuous noise. Proof: docs/proofs/tables.md (5).
 
-        For more than two cells, integer noise that sums to zero is within one lattice point of
+        For more than two cells, integer noise that sums to zero is within one lattice step of
         continuous noise, up to a factor e^{k·slack/scale} in probability. For a combination of
         several cells, the exponent is at most twice as large.
         """

@@ -43,8 +43,10 @@ Decorator: TypeAlias = Callable[[Any], Any]
 
 if TYPE_CHECKING:
     Parameter = click.ParamType[Any]
-else:
-    Parameter = click.ParamType  # generic only in later versions of click
+    _Choice = click.Choice[str]
+else:  # generic only in later versions of click
+    Parameter = click.ParamType
+    _Choice = click.Choice
 
 _HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eager": True}
 
@@ -115,7 +117,7 @@ class _Related(Parameter):
             )
 
 
-class _Method(click.Choice[str]):
+class _Method(_Choice):
     """The methods of a question. For a method that has moved, the error says where it is now."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -19,7 +19,8 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
-# Caps: every optimal rule is e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
+# Caps: of all fixed weights that sum to one, with one Laplace noise, the best are given by
+# e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
 #
 # A risk has one of two forms: a function of Σw² and the noise scale, or of ½Σ|w − 1/n| and the
 # noise scale. A cap minimizes both (docs/proofs/allocation.md). The derivative of either risk with

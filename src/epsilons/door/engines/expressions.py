@@ -67,7 +67,7 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
         if table.ladder is not None:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
-                # A budget of 0 leaves rows without a person out of the sum.
+                # Rows without a person get a budget of 0, so they are left out of the sum.
                 nobody = is_nobody(table.person, table.types[table.person])
                 budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:

@@ -145,7 +145,7 @@ class CellTable(ABC):
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error of a share: one lattice point of noise."""
+        """The largest rounding error of a share: one lattice step of the noise."""
         return ratio(Fraction(1), self.divisor)
 
     def _scaled(self, counts: Integers, weight: int) -> npt.NDArray[Any]:

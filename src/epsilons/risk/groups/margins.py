@@ -45,7 +45,7 @@ LIKELY: Final = (0.6, 1.4)
 a fifth of the range."""
 
 LEADING_AT: Final = 0.05
-"""Error probability of the bounds on biases that enter risks."""
+"""Error probability of the bounds on bias that are used to compute risks."""
 
 _TOGETHER: Final = 2**14
 """Number of groups that are processed in one batch."""
@@ -83,7 +83,7 @@ class GroupMargins(Margin, ABC):
 
     @abstractmethod
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Return the bounds for a test, and the error probability that is left."""
+        """Return bounds on T, and the error probability that remains after computing them."""
 
     @abstractmethod
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
@@ -322,7 +322,7 @@ class GroupedMeans(GroupMargins):
 
     Attributes:
         weighing: the estimator of one share; its weights sum to one.
-        slack: one lattice point of noise, on a unit range.
+        slack: length of one lattice step of the noise, on a unit range.
         drawn: the noisy shares of the cells: x and 1 − x of each group in turn, then people in no
             group.
         outside: whether the last cell holds the people in no group.
@@ -369,12 +369,12 @@ class GroupedMeans(GroupMargins):
         return self.numbers == 1 and not self.outside
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Bounds for a test, and the error probability that is left: all of it."""
+        """Return bounds on T, and `beta`: computing them uses none of the error probability."""
         noise = noise_of(self._noises, self.others)
         return Reach(self.weighing, assumption, *noise, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """Return `OWN` if it gives a shorter interval than None for two `LIKELY` groups.
+        """Return `OWN` if a joint test shortens the interval for two `LIKELY` groups, else None.
 
         The choice depends on public facts alone.
         """
@@ -434,7 +434,7 @@ class GroupedMeans(GroupMargins):
         Proof: docs/proofs/groups.md (11).
 
         With noise that sums to zero over more than two cells, integer noise is within one lattice
-        point of continuous noise, up to a factor e^{cells·slack/scale} in probability.
+        step of continuous noise, up to a factor e^{cells·slack/scale} in probability.
         """
         cells, scale = self._noises, self.weighing.scale
         if cells is None or cells == 2 or not scale > 0.0:
@@ -480,7 +480,8 @@ class OpenReach(Reach):
 
     Proof: docs/proofs/groups.md (25).
 
-    The weighing contains the weight of each rung (budget level), and no information on counts.
+    The estimator `weighing` contains the weight of each rung (budget level). Its counts have no
+    meaning.
 
     Attributes:
         people: upper bound on the number of people on each rung; None if people were not counted.
@@ -492,7 +493,10 @@ class OpenReach(Reach):
 
     @property
     def way(self) -> Way:
-        """The kind of error of T other than noise; with equal weights, at most sampling error."""
+        """The kind of error of T other than noise.
+
+        With equal weights there is no bias, so only a sample has such an error.
+        """
         if self.equal:
             return "chance" if self.assumption.sampled else "bias"
         if self.assumption.related is False:
@@ -509,7 +513,10 @@ class OpenReach(Reach):
         return self.noisy(self.of_sample(shares, part), beta - part)
 
     def nearer(self, beta: float) -> bool:  # noqa: ARG002
-        """Whether the bound by δ is smaller than the bound by weights; depends only on weights."""
+        """Whether δ gives a smaller bound on the bias than the weights do.
+
+        The choice depends only on δ and on weights.
+        """
         return self.way == "drawn" and self.assumption.apart < float(self._bias.alone.max())
 
     def leaning(self, shares: Floats) -> Heights:
@@ -556,18 +563,18 @@ class OpenReach(Reach):
         return sum(t * alone * share[1] / share[0] for share, t in each)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:  # noqa: ARG002
-        """Return `found`: there is no other bound for a random permutation."""
+        """Return `found` unchanged: there is no second bound to compare it with."""
         return found
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
-        """The largest weight, and the number of people of this weight with total weight 1."""
+        """The largest weight, and how many people with this weight have a total weight of 1."""
         largest = float(self.weighing.weights.max())
         return np.array([largest]), np.array([1.0 / largest])
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The coefficients and counts of `seen`; the sign is not flipped."""
+        """The coefficients and counts of `seen`, and False: their sign is not flipped."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
@@ -576,7 +583,7 @@ class OpenReach(Reach):
         return np.asarray(np.square(math.sqrt(half) + np.sqrt(half + shares)))
 
     def heads(self, shares: Floats) -> Floats:
-        """Infinite: the number of people is unknown."""
+        """Infinity for each share, which is no limit: the number of people is unknown."""
         return np.full(len(shares), np.inf)
 
     def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
@@ -617,7 +624,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         drawn: noisy sums of the cells in units of weight: x and 1 − x of each group in turn, then
             people in no group.
         scale: scale of the discrete Laplace noise of each sum.
-        slack: one lattice point of that noise.
+        slack: length of one lattice step of that noise, in units of weight.
         outside: whether the last cell holds the people in no group.
         rounding: error of a cell that is due to rounding in the tally, as a fraction of the total
             weight.
@@ -665,7 +672,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return self.rounding + self.slack * self.others / self._unit
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Return the bounds for a test, and the error probability that is left."""
+        """Return bounds on T, and the error probability that remains after bounding counts."""
         people = None
         if self.counted is not None and not self.equal and assumption.related is not False:
             part = _ABOUT_LEVELS * beta

@@ -193,7 +193,7 @@ class Reach:
         return way(shares, part, beta)
 
     def nearer(self, beta: float) -> bool:
-        """Whether the bound by δ is smaller than the bound for budgets that are related in any way.
+        """Whether δ gives a smaller bound than the one for budgets that are related in any way.
 
         The comparison uses a group with half the total weight and a mean in the middle of the
         range. It depends only on budgets.

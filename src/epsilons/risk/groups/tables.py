@@ -108,7 +108,7 @@ def added_up(cells: Floats, parts: Integers) -> Floats:
 
 
 def _lattice_point(margin: RatioCells) -> float:
-    """An upper bound on the size of one lattice point of the noise, in units of weight."""
+    """An upper bound on the length of one lattice step of the noise, in units of weight."""
     return 1.0 + (margin.scale / margin.whole_scale if isinstance(margin, TotalledCells) else 0.0)
 
 
