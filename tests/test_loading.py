@@ -87,6 +87,8 @@ def test_modules_that_are_loaded_later_are_those_that_mypy_is_told() -> None:
         if path.name == "__init__.py":
             continue
         for branch in branches(path):
+            if "later(" not in ast.unparse(branch):  # a type that mypy knows and Python does not
+                continue
             told = {}
             for node in branch.orelse:
                 assert isinstance(node, ast.Assign)
