@@ -13,8 +13,12 @@ def test_14_how_many_people_for_two_points() -> None:
     plan = ep.plan(PEOPLE, statistic="frequencies", categories=4, goal=0.02)
     [more, *_] = plan.need(0.02)
     assert more.epsilon is None
-    larger = ep.Budgets({0.1: 100 * more.people // 400, 1.0: more.people})
-    assert larger.n > PEOPLE.n
+    assert more.people is not None
+    times = 1 + more.people / PEOPLE.n
+    larger = ep.Budgets({0.1: round(100 * times), 1.0: round(400 * times)})
+    again = ep.plan(larger, statistic="frequencies", categories=4)
+    assert again.verdict.words[0].startswith("Precise to ±2 percentage points")
+    assert again.need(0.02)[0].people == 0
     told = shell("plan", "0.1:100", "1:400", "--categories", "4", "--goal", "2%")
     assert "people" in told
     assert "2 " in told
