@@ -46,7 +46,7 @@ def test_16_what_an_assumption_would_buy() -> None:
     typical = [related[each].typical or math.nan for each in (False, 0.05, True)]
     assert typical == sorted(typical)
     assert typical[0] < typical[2]
-    assert "if budgets go with values" in release.details()
+    assert "best cap" in release.details()
 
 
 def test_17_a_range_that_nobody_knows() -> None:
