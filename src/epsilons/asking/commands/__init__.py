@@ -297,7 +297,7 @@ def verify_command(
 )
 @options.JSON
 def statement(file: Path, length: Length, as_json: bool) -> None:
-    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
+    """Print paragraphs to copy about the release in the JSON file FILE, after checking the file."""
     text = _published(file).require().release.statement(length)
     spoken.tell({"length": length, "statement": text}, text, as_json=as_json)
 
@@ -308,14 +308,14 @@ def statement(file: Path, length: Length, as_json: bool) -> None:
 @options.taken("confidence")
 @options.JSON
 def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
-    """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
+    """Check two JSON files and compare their releases: the change from FIRST to SECOND."""
     one, other = (_published(file).require().release for file in (first, second))
     found = ep.compare(one, other, confidence)
     spoken.tell(found.to_dict(), str(found), as_json=as_json)
 
 
 def _published(path: Path) -> ep.verify.Published:
-    """Check the JSON file of a release.
+    """Check the JSON file of a release, and return what was found.
 
     Raises:
         FileError: the file cannot be read.
