@@ -180,14 +180,14 @@ REPORT = click.option(
     "page",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Also write an HTML report to FILE.",
+    help="Also write a report to FILE: a page (.html), a table (.tex, .md) or a picture (.pdf).",
 )
 FIGURE = click.option(
     "--figure",
     "picture",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Also write a picture to FILE (.svg or .png).",
+    help="Also write a picture to FILE (.svg, .png or .pdf).",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DETAILS = click.option("--details", is_flag=True, help="Print everything, not only the summary.")
