@@ -302,6 +302,9 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     """
     has = {each.name for each in fields(kind) if each.init}
     former = set(kind.RENAMED.values())
+    for name in said.keys() & kind.NOT_TAKEN.keys():
+        if said[name] != _OWN[name]:
+            raise ArgumentError(kind.NOT_TAKEN[name].format(repr(said[name])))
     for name in {"bounds", "shape", "spread"} - has - former:
         given = parameters.bounds(said[name]) if name == "bounds" else said[name]
         if given != _OWN[name]:

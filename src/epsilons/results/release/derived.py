@@ -212,6 +212,11 @@ class Derived:
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
+        if isinstance(estimate, kinds.VarianceEstimate):
+            raise KindError(
+                "total is for a mean: a sum of variances means nothing. For the sum of everyone's "
+                "values, publish ep.total or ep.mean."
+            )
         means = isinstance(estimate, Scalar) and not estimate.ranks and not estimate.adds
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)

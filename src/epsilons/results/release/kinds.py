@@ -89,7 +89,7 @@ class TotalEstimate(Scalar):
         values: the range of one person's value.
     """
 
-    whole: ClassVar[str] = "the range of the total"
+    whole: ClassVar[str] = "the number"
     phrase: ClassVar[str] = "the total{of}"
     remedy: ClassVar[str] = "larger budgets for the strictest people"
     adds: ClassVar[bool] = True
@@ -455,7 +455,7 @@ class SomeEstimate(Scalar):
         bounds: 0 and the number of people.
     """
 
-    whole: ClassVar[str] = "all people"
+    whole: ClassVar[str] = "the number"
     remedy: ClassVar[str] = "larger budgets for the strictest people"
     adds: ClassVar[bool] = True
     value: int
