@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, Frequencies, Mean, compare, errors, parameters, verify
+from epsilons import Budgets, Frequencies, Mean, errors, parameters, verify
 from epsilons import compare_menus as menus_compared
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
@@ -20,6 +20,7 @@ from epsilons.asking.commands import options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
 from epsilons.asking.commands.publishing import commands, replays
+from epsilons.asking.commands.reading import COMPARE, STATEMENT, TABLE, published
 from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
 from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
@@ -30,7 +31,7 @@ from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release
 from epsilons.results.report.shown import Shown
-from epsilons.types import Length, RuleName
+from epsilons.types import RuleName
 
 
 @click.group()
@@ -131,6 +132,9 @@ cli.add_command(replays())
 cli.add_command(LEDGER)
 cli.add_command(PUBLISH)
 cli.add_command(SURVEY)
+cli.add_command(STATEMENT)
+cli.add_command(COMPARE)
+cli.add_command(TABLE)
 
 
 @cli.command()
@@ -248,7 +252,7 @@ def verify_command(
         others = (categories is not None, neighbours != "replace", method != "auto", draws)
         if len(levels) > 1 or any(others):
             raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
-        found = _published(levels[0])
+        found = published(levels[0])
         click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
         found.require()
         return
@@ -283,46 +287,6 @@ def verify_command(
     verdict.require()
     if compared:
         compared.require()
-
-
-@cli.command("statement")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--length",
-    type=click.Choice(CHOICES["length"]),
-    default="public",
-    show_default=True,
-    help="For the general public, a lawyer or an ethics board, or a methods section.",
-)
-def statement(file: Path, length: Length) -> None:
-    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
-    click.echo(_published(file).require().release.statement(length))
-
-
-@cli.command("compare")
-@click.argument("first", type=click.Path(dir_okay=False, path_type=Path))
-@click.argument("second", type=click.Path(dir_okay=False, path_type=Path))
-@options.taken("confidence")
-@options.JSON
-def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
-    """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
-    one, other = (_published(file).require().release for file in (first, second))
-    found = compare(one, other, confidence)
-    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
-
-
-def _published(path: Path) -> verify.Published:
-    """Check the JSON file of a release.
-
-    Raises:
-        FileError: the file cannot be read.
-    """
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
-        raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
-    return verify.published(text)
 
 
 def main() -> None:

@@ -474,8 +474,9 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
         rows.append(Compared("difference", one, other, *told, unit, nothing, **more))
     rows.sort(key=lambda row: -row.value)
     seen = sum(row.differs for row in rows)
+    many = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
     return Comparisons(
-        f"{len(pairs):,} pairs of {estimate.each[1]}, {seen:,} of which differ",
+        f"{many} of {estimate.each[1]}, {seen:,} of which differ",
         confidence,
         tuple(rows),
         ("may be equal", "differ"),

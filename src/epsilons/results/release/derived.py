@@ -111,6 +111,13 @@ class PartShares:
         ends = {"share": self.value, "low": self.low, "high": self.high}
         return door.frame({**labelled(self.of, self.labels), **ends})
 
+    def to_dict(self) -> dict[str, Any]:
+        """The shares as plain data."""
+        ends = zip(self.labels, self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        rows = [dict(zip(("label", "share", "low", "high"), each, strict=True)) for each in ends]
+        told = {"of": list(self.of), "within": list(self.within), "confidence": self.confidence}
+        return {**told, "shares": rows}
+
     def __str__(self) -> str:
         of, within = ", ".join(self.of), " and ".join(self.within)
         named = numbers.group_name if len(self.of) > 1 else numbers.category_name
