@@ -262,7 +262,9 @@ def compare_menus(
             {"A": {0.1: 0.1, 1: 0.9}, "B": {0.5: 1.0}}, or a list of menus without names.
         people: how many people there are.
         bounds: the range (lo, hi) of the values of a mean.
-        statistic, categories, edges: what is estimated: see `epsilons.plan`.
+        statistic: what is estimated: see `epsilons.plan`.
+        categories: for frequencies, the categories or their number.
+        edges: for frequencies of bins, their edges, instead of categories.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.

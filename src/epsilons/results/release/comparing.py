@@ -335,7 +335,9 @@ def _check(first: Release, second: Release) -> None:
     for name, one, other, why in facts:
         unknown = name in ("unit", "person") and not (one and other)
         if one != other and not unknown:
-            shown = "" if name == "missing" else f": {one!r} and {other!r}"
+            alone = name == "bounds" and len(one) == len(other) == 1
+            told = f"{one[0]} and {other[0]}" if alone else f"{one!r} and {other!r}"
+            shown = "" if name == "missing" else f": {told}"
             raise ArgumentError(
                 f"compare: the two releases differ in {name}{shown}. {why}".rstrip()
                 + " Publish both in the same way to compare them."
