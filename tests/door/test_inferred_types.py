@@ -221,7 +221,18 @@ def test_a_release_is_made_whatever_one_cell_says() -> None:
 
 def test_minus_infinity_is_the_same_number_in_every_column(tmp_path: Path) -> None:
     """A cell with "-inf" is in the bin from −∞, in a file and in columns of text."""
-    texts = ["-inf", " -Infinity", "-INF\t", "-1e400", "5", "inf", "- inf", "--inf", "+-inf", "n.a."]
+    texts = [
+        "-inf",
+        " -Infinity",
+        "-INF\t",
+        "-1e400",
+        "5",
+        "inf",
+        "- inf",
+        "--inf",
+        "+-inf",
+        "n.a.",
+    ]
     frame = pl.DataFrame({"v": texts * 4, "e": ["1", "0.5"] * 20})
     frame.write_csv(tmp_path / "people.csv")
     every = {

@@ -73,6 +73,15 @@ class Publish(click.Command):
             if param.name == "value" and _is_optional(question):
                 param.required = False
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; what is said about a missing one is its help."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            if isinstance(error.param, click.Option):
+                error.message = error.param.help or ""
+            raise
+
     def invoke(self, ctx: click.Context) -> None:
         """Run the command with the parsed options."""
         ctx.invoke(self.ask, ctx.params)

@@ -1,4 +1,4 @@
-"""Commands that read the JSON file of a release. They publish nothing, and nobody spends anything."""
+"""Commands that read the JSON file of a release. They publish nothing, and cost nobody anything."""
 
 from __future__ import annotations
 
@@ -133,7 +133,10 @@ def TABLE(  # noqa: N802
         one = release.combine(_weights(combine, release), confidence)
         value, low, high = (report.aligned(each, one.high - one.low) for each in one)
         ends = f"{report.percent(confidence)} interval {low} to {high}"
-        told, text = {**one._asdict(), "confidence": confidence}, f"Weighted sum: {value}   ({ends})"
+        told, text = (
+            {**one._asdict(), "confidence": confidence},
+            f"Weighted sum: {value}   ({ends})",
+        )
     elif differences:
         found = release.differences(confidence)
         told, text = found.to_dict(), str(found).removeprefix(f"{SEEDED}\n")

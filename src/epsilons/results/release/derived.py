@@ -113,7 +113,9 @@ class PartShares:
 
     def to_dict(self) -> dict[str, Any]:
         """The shares as plain data."""
-        ends = zip(self.labels, self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        ends = zip(
+            self.labels, self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True
+        )
         rows = [dict(zip(("label", "share", "low", "high"), each, strict=True)) for each in ends]
         told = {"of": list(self.of), "within": list(self.within), "confidence": self.confidence}
         return {**told, "shares": rows}

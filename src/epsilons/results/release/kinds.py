@@ -243,7 +243,9 @@ class Pair(Estimate):
         [found] = self.precisions(*told)
         known = found.worth != "useless"
         shown = value if known else said.DASH
-        x, y = map(short, self.columns) if self.columns else ("the first column", "the second column")
+        x, y = (
+            map(short, self.columns) if self.columns else ("the first column", "the second column")
+        )
         on = x if self.columns else "the first"
         cells = (
             ("correlation", *_shown(correlation, known=known)),

@@ -194,7 +194,9 @@ def precision_at(
     return Precision("precise" if part <= PRECISE else "rough", half, part)
 
 
-def precision_if(half: float, largest: float, told: Callable[[float], str]) -> tuple[Precision, str]:
+def precision_if(
+    half: float, largest: float, told: Callable[[float], str]
+) -> tuple[Precision, str]:
     """How precise a sum over people would be, which depends on the sum, and a sentence about it.
 
     Args:
@@ -228,8 +230,8 @@ def precision_words(
     if len(each) == 1:
         [one] = each
         if one.worth == "useless" and whole == THE_NUMBER and math.isfinite(one.half):
-            many = f"{_percent(one.part)} of {whole}" if one.part < 1.0 else f"all of {whole} or more"
-            return f"Not usable: ±{told(one.half)} is {many}."
+            much = f"{_percent(one.part)} of" if one.part < 1.0 else "at least"
+            return f"Not usable: ±{told(one.half)} is {much} {whole}."
         if one.worth == "useless":
             return NOT_USABLE
         said = f"±{told(one.half)}" + (f" ({_percent(one.part)} of {whole})" if whole else "")
