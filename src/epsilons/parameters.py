@@ -215,7 +215,7 @@ def refuse(
     given: Mapping[str, object],
     not_taken: Mapping[str, str],
 ) -> None:
-    """Raise a helpful error for arguments that are not accepted or missing: Python's is terse.
+    """Raise an error with advice if an argument is not accepted or is missing.
 
     Other unknown names are left to Python, whose message names them, if none is similar.
 
@@ -252,7 +252,7 @@ def refuse(
 
 @functools.cache
 def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str, bool]]:
-    """All arguments; the positional ones; and for each required one, whether it can be None."""
+    """Return all arguments, the positional ones, and whether each required one can be None."""
     every = [each for each in inspect.signature(asked).parameters.values() if each.name != "self"]
     needed = [each for each in every if each.default is each.empty]
     return (
