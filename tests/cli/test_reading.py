@@ -78,8 +78,8 @@ def test_weighted_sums_of_labels_as_they_are_printed(
     assert [data[name] for name in ("value", "low", "high")] == list(one)
     assert f"Weighted sum: {one.value:.2f}" in said(tmp_path, groups, *words).output
     yes = table.combine({("north", "yes"): 1, ("south", "yes"): -1})
-    words = ("--combine", "north, yes=1", "--combine", "south, yes=-1", "--json")
-    assert json.loads(said(tmp_path, table, *words).output)["low"] == yes.low
+    words = ("--combine", "north, yes=1", "--combine", "south, yes=-1")
+    assert json.loads(said(tmp_path, table, *words, "--json").output)["low"] == yes.low
     bins = ep.frequencies(MINUTES, edges=[0, 30, 60], epsilon=1.0, source=ep.Seeded(3))
     data = json.loads(said(tmp_path, bins, "--combine", "0 to 30=1", "--json").output)
     assert data["value"] == bins.combine({(0.0, 30.0): 1.0}).value

@@ -20,6 +20,7 @@ from epsilons.draws import corridor
 from epsilons.draws.mechanisms import CellSums, ClosedHistogram
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError, PrivacyError
 from epsilons.questions.question import Call
+from epsilons.results.release import kinds
 
 RNG = np.random.default_rng(2)
 N = 2000
@@ -265,6 +266,7 @@ def test_a_release_knows_both_columns() -> None:
     told: dict[str, Any] = {**RANGES, "epsilon": 1.0, "source": ep.Seeded(3)}
     release = ep.covariance("minutes", "distance\nkm", data=data, **told)
     assert release.name == "minutes × distance km"
+    assert isinstance(release.estimate, kinds.Pair)
     assert release.estimate.columns == ("minutes", "distance km")
     assert "slope of distance km on minutes" in str(release)
     assert "mean of distance km" in str(release)

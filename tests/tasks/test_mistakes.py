@@ -71,7 +71,7 @@ FILES: dict[str, pl.DataFrame] = {
     "smallest.csv": pl.concat([PEOPLE, PEOPLE[:1]]).with_columns(
         epsilon=pl.when(pl.col("who") == "name-0").then(0.25).otherwise("epsilon")
     ),
-    "five.csv": PEOPLE[:5],
+    "five.csv": PEOPLE[:5].with_columns(epsilon=pl.lit(0.05)),
     "one.csv": PEOPLE[:1],
     "thousands.csv": spelt(".", ",.2f"),
     "year.csv": PEOPLE.with_columns(pl.col("day").str.slice(5, 2).alias("month")),
@@ -505,11 +505,11 @@ MISTAKES = [
     Mistake(
         "five people",
         ("Not usable", "What would help"),
-        mean(data="five.csv"),
+        mean(data="five.csv", source=ep.Seeded(2)),
         mean(epsilon=2.0),
         line((FILE, "five.csv")),
         line(("--epsilon epsilon", "--epsilon 2")),
-        ("Not usable", "What would help"),
+        ("5 people", "What would help"),
     ),
     Mistake(
         "one person",

@@ -78,9 +78,10 @@ class Publish(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter as error:
-            if isinstance(error.param, click.Option):
-                error.message = error.param.help or ""
-            raise
+            if not isinstance(error.param, click.Option):
+                raise
+            hint = error.param.help
+            raise click.MissingParameter(hint, ctx, error.param) from None
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the command with the parsed options."""

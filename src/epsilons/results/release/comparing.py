@@ -339,8 +339,7 @@ def _check(first: Release, second: Release) -> None:
     for name, one, other, why in facts:
         unknown = name in ("unit", "person") and not (one and other)
         if one != other and not unknown:
-            alone = name == "bounds" and len(one) == len(other) == 1
-            told = f"{one[0]} and {other[0]}" if alone else f"{one!r} and {other!r}"
+            told = f"{one!r} and {other!r}".replace("((", "(").replace("),)", ")")
             shown = "" if name == "missing" else f": {told}"
             raise ArgumentError(
                 f"compare: the two releases differ in {name}{shown}. {why}".rstrip()

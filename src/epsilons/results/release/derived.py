@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 
@@ -40,6 +40,8 @@ else:
     kinds = later("epsilons.results.release.kinds")
     grouped = later("epsilons.results.release.grouped")
     comparing = later("epsilons.results.release.comparing")
+
+_Label = TypeVar("_Label")
 
 __all__ = [
     "SHOWN",
@@ -586,7 +588,7 @@ class Tabled:
         level = self.confidence if confidence is None else parameters.confidence(confidence)
         return comparing.differences_of(cast("Release", self), level)
 
-    def combine(self, weights: Mapping[Any, float], confidence: float = 0.95) -> Amount:
+    def combine(self, weights: Mapping[_Label, float], confidence: float = 0.95) -> Amount:
         """Return a weighted sum of the means of groups, or of shares, with an interval.
 
         An example is the mean of a population in which the share of each group is known.
