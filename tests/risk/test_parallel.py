@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import epsilons as ep
 from epsilons import frozen
 from epsilons.risk import mean
 from epsilons.risk.groups.public import PublicGroups, PublicGroupsEvenly
@@ -221,3 +222,21 @@ def test_stairs_are_split_by_their_public_widths() -> None:
 
 
 _FIELDS = ("weighings", "slacks", "drawn", "people")
+
+
+def test_new_releases_have_the_fixed_split() -> None:
+    """A release that was stored keeps its margin; a new one has the even split."""
+    place = np.repeat(["a", "b"], 50)
+    release = ep.mean(
+        np.full(100, 0.5),
+        epsilon=1.0,
+        bounds=(0, 1),
+        by=place,
+        groups=["a", "b"],
+        groups_are="public",
+        source=ep.Seeded(1),
+    )
+    assert type(release.estimate.margin) is PublicGroupsEvenly
+    again = ep.Release.from_json(release.to_json())
+    assert type(again.estimate.margin) is PublicGroupsEvenly
+    assert "risk.PublicGroupsEvenly" in release.to_json()
