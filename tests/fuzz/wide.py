@@ -155,8 +155,8 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
     )
     tables = tables_of(wide)
     counted = ("count",) if made.private and "levels" in tables.facts else ()
-    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs, for
-    # any data.
+    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs
+    # (budget levels), whatever the data are.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()
     every = [ask for ask in (*COUNTED, *counted) if ask not in without]
     several = st.lists(st.sampled_from([*every, "second mean"]), min_size=2, max_size=3)

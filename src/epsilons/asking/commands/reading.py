@@ -30,7 +30,7 @@ _WHICH = click.option(
 
 
 def published(path: Path) -> verify.Published:
-    """Check the JSON file of a release.
+    """Check the JSON file of a release, and return what was found.
 
     Raises:
         FileError: the file cannot be read.
@@ -69,7 +69,7 @@ def _one(path: Path, which: int | None) -> Release:
     help="For the general public, a lawyer or an ethics board, or a methods section.",
 )
 def STATEMENT(file: Path, length: Length) -> None:  # noqa: N802
-    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
+    """Print paragraphs to copy about the release in the JSON file FILE, after checking the file."""
     click.echo(published(file).require().release.statement(length))
 
 
@@ -82,7 +82,7 @@ def STATEMENT(file: Path, length: Length) -> None:  # noqa: N802
 def COMPARE(  # noqa: N802
     first: Path, second: Path, which: int | None, confidence: float, as_json: bool
 ) -> None:
-    """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
+    """Check two JSON files and compare their releases: the change from FIRST to SECOND."""
     found = compare(_one(first, which), _one(second, which), confidence)
     click.echo(report.to_json(found.to_dict()) if as_json else str(found))
 
