@@ -74,7 +74,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def beside(cells: int, scale: float) -> dict[int, float]:
-    """Return the sum of e^{-|z|/scale} over independent cells, for each total of the cells."""
+    """Return Σ e^{-(|z₁| + |z₂| + …)/scale} over all cells z with the same total, by total."""
     one = np.exp(-np.abs(np.arange(-FAR, FAR + 1)) / scale)
     found = one
     for _ in range(cells - 1):
