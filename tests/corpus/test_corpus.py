@@ -22,6 +22,7 @@ from epsilons.ledger import store
 from epsilons.local import Reports
 from epsilons.parameters import MOVED
 from epsilons.results.release.stored import WORDS
+from tests import turns
 from tests.corpus import calls
 from tests.corpus.asked import ask
 from tests.corpus.expected import facts, ledger_facts, plain, stored, survey_facts
@@ -41,6 +42,9 @@ NEW = frozenset(
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
 them."""
+
+FEWER = 6
+"""All releases are read in every turn. One in so many has all of its numbers computed again."""
 
 CLOSE = 1e-9
 """Relative tolerance for computed numbers, which differ slightly between machines."""
@@ -115,10 +119,11 @@ def releases_of(version: str) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_releases_are_read_byte_for_byte_and_say_what_they_said(version: str) -> None:
     expected, differ = held(version, "releases.expected.json.gz"), []
+    asked = turns.taken(list(expected), FEWER)
     for name, shown, key, release in releases_of(version):
         if stored(release) != json.dumps(shown[key]):
             differ.append((name, "stored"))
-        said = facts(release)
+        said = facts(release) if name in asked else {}
         differ += [(name, part) for part in said if not same(said[part], expected[name][part])]
         del expected[name]
     assert not differ

@@ -156,6 +156,7 @@ def test_equal_shares_are_the_even_split() -> None:
 BAD = [[1], [1, 0], [1, -1], [1, math.inf], [1, math.nan], [1, "2"], [True, 1], "12", 3, [1, 2, 3]]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("given", [*BAD, [1, None]], ids=str)
 def test_other_shares_are_refused(given: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^shares"):

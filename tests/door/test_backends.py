@@ -104,6 +104,7 @@ def test_a_bad_budget_is_not_hidden_by_a_good_one(run_everywhere: Count, bad: fl
         run_everywhere(rows, BOUNDS, person=True)
 
 
+@pytest.mark.always
 def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5000001, 0.5], ["a", "a", "b"]
     with pytest.raises(ConflictingBudgetsError, match="differs between rows"):
@@ -111,6 +112,7 @@ def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     assert run(rows, BOUNDS)[1] == [3]  # without a person column: three people at one level
 
 
+@pytest.mark.always
 def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5, 0.5], ["a", None, "b"]
     with pytest.raises(DataError, match="without a person"):
@@ -178,6 +180,7 @@ def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None
         assert found == test_cells.reference(rows, categories, "rest", person=person)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_spark_finds_the_rungs_of_others(
     person: bool, tmp_path: Path, request: pytest.FixtureRequest
@@ -361,6 +364,7 @@ def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) ->
         assert found.cells.tolist() == cells_of(values, data=table, **on).cells.tolist()
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("collation", ["UNICODE_CI_AI", "UTF8_BINARY_RTRIM"])
 def test_spark_compares_text_by_its_bytes(
     spark: Any, collation: str, monkeypatch: pytest.MonkeyPatch
@@ -388,6 +392,7 @@ def test_spark_adds_up_local_reports_where_they_are(spark: Any) -> None:
     test_tables.check_on_spark(spark)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("kind", test_curator.KINDS)
 def test_a_look_on_spark(

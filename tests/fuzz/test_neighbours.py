@@ -122,6 +122,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(epsilons.door.rows, "SMALL", epsilons.door.rows.SMALL)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("forms", GROUPS)
 @_looking(EXAMPLES)
 @given(data=st.data())
@@ -134,6 +135,7 @@ def test_neighbours_cannot_be_told_apart(
     check(case, tmp_path_factory.getbasetemp())
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("forms", GROUPS)
 @_looking(WIDE_EXAMPLES)
 @given(data=st.data())

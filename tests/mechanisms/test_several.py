@@ -51,6 +51,7 @@ def tiny(means: int, scale: Fraction = Fraction(3, 2)) -> SeveralSums:
     )
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("means", [1, 2, 5])
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold", "hpm-a"])
 def test_nobody_loses_more_than_their_budget(means: int, method: str) -> None:

@@ -31,6 +31,8 @@ from epsilons.draws.noise import (
 )
 from epsilons.errors import ArgumentError
 
+pytestmark = pytest.mark.always  # Every law is different.
+
 LINES: list[Law] = [
     PointMass(),
     Geometric(Fraction(3, 2)),

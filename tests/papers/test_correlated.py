@@ -156,6 +156,7 @@ def _few(cells: int, n: int = 60) -> Population:
     return Population(values, epsilon, cells)
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [0, 3])
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
@@ -188,6 +189,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
     assert abs(a - b) < 6.0 * math.hypot(first, second)
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [0, 4])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
@@ -270,6 +272,7 @@ def test_trials_follow_the_seed() -> None:
     assert all(a[2] != b[2] for a, b in zip(first, errors(2), strict=True))
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("case", TABLE_4 + TABLE_5, ids=lambda c: f"{c.name} {c.assume}")
 def test_no_rule_promises_less_than_ours(case: Case) -> None:
     everyone = case.recipe(np.random.default_rng(1))

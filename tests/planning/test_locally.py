@@ -190,6 +190,7 @@ def test_nobody_and_public_people() -> None:
         planned(ep.Budgets.of_levels(np.array([2.0**30]), np.array([400])))  # without validation
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("said", "words"),
     [
