@@ -52,13 +52,15 @@ def _on_spark(item: pytest.Item) -> bool:
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
     """Mark cases of a test as `rest`, for the slow run, except those of this turn."""
-    cases: dict[str, list[pytest.Item]] = {}
+    cases: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("always") is None:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for alike in cases.values():
-        rotates = alike[0].get_closest_marker("rotates")
-        fewer = max(rotates.args[0] if rotates else 1, KEPT if len(alike) > MANY else 1)
+        marks = (mark for mark in item.iter_markers() if mark.name in ("always", "rotates"))
+        nearest = next(marks, pytest.mark.rotates(1).mark)
+        if nearest.name == "rotates":
+            name = item.nodeid.partition("[")[0]
+            cases.setdefault((name, *nearest.args), []).append(item)
+    for (_, given), alike in cases.items():
+        fewer = max(given, KEPT if len(alike) > MANY else 1)
         by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
         for item in turns.waiting(by_name, fewer, TURN):
             item.add_marker(pytest.mark.rest)

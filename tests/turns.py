@@ -41,17 +41,6 @@ def waiting(cases: Sequence[T], fewer: int, turn: int) -> list[T]:
     return [case for at, case in enumerate(cases) if (at - first) % len(cases) >= size]
 
 
-def taken(cases: Sequence[T], fewer: int) -> list[T]:
-    """Return the cases of this turn, for a test that goes through many that are alike.
-
-    Args:
-        cases: all cases, in an order that does not depend on the turn.
-        fewer: one in this many cases.
-    """
-    left_out = waiting(range(len(cases)), fewer, current())
-    return [case for at, case in enumerate(cases) if at not in left_out]
-
-
 def _git(*words: str) -> str:
     """Return what Git prints about this folder, or an empty text if Git fails."""
     try:

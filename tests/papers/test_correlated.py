@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import math
 from typing import Any
@@ -247,8 +248,13 @@ SMALL = (
 )
 
 
+@functools.cache
+def small_lines() -> list[dict[str, Any]]:
+    return correlated.lines_of(ExperimentRun(quick=True), SMALL)
+
+
 def test_rows_put_printed_reproduced_and_ours_side_by_side() -> None:
-    rows = correlated.lines_of(ExperimentRun(quick=True), SMALL)
+    rows = small_lines()
     assert len(rows) == 2 * 2 * 9
     assert {row["algorithm"] for row in rows} == {*ALGORITHMS, "sampling", "threshold", "optimal"}
     assert sum(row["printed"] != "" for row in rows) == 2 * 2 * 6
@@ -307,7 +313,7 @@ def test_fast_variants_are_the_same_on_shuffled_people() -> None:
 
 def test_every_printed_and_reproduced_figure_is_drawn() -> None:
     alt = pytest.importorskip("altair")
-    rows = correlated.lines_of(ExperimentRun(quick=True), SMALL)
+    rows = small_lines()
     drawn = plots.table(alt, rows).to_dict()["data"]["values"]
     assert len(drawn) == len(rows) + sum(row["printed"] != "" for row in rows)
 
