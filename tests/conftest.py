@@ -27,6 +27,10 @@ MANY: int = 10
 KEPT: int = 12
 """The number of turns in which all cases run, at most."""
 
+HOW = ("always", "rotates")
+ROTATES = pytest.mark.rotates(1).mark
+"""The marks that say which cases run in a turn, and what holds without one."""
+
 TURN: int = turns.current()
 """The number of this run. Each turn runs different cases of a long test, and twelve consecutive
 turns run all cases."""
@@ -52,14 +56,15 @@ def _on_spark(item: pytest.Item) -> bool:
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
     """Mark cases of a test as `rest`, for the slow run, except those of this turn."""
-    cases: dict[tuple[str, int], list[pytest.Item]] = {}
+    cases: dict[tuple[str, str, int], list[pytest.Item]] = {}
     for item in items:
-        marks = (mark for mark in item.iter_markers() if mark.name in ("always", "rotates"))
-        nearest = next(marks, pytest.mark.rotates(1).mark)
-        if nearest.name == "rotates":
-            name = item.nodeid.partition("[")[0]
-            cases.setdefault((name, *nearest.args), []).append(item)
-    for (_, given), alike in cases.items():
+        mark = next((each for each in item.iter_markers() if each.name in HOW), ROTATES)
+        if mark.name == "rotates":
+            name, kind = item.nodeid.partition("[")[0], ""
+            if "each" in mark.kwargs:
+                kind = str(item.callspec.params[mark.kwargs["each"]])  # type: ignore[attr-defined]
+            cases.setdefault((name, kind, *mark.args), []).append(item)
+    for (_, _, given), alike in cases.items():
         fewer = max(given, KEPT if len(alike) > MANY else 1)
         by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
         for item in turns.waiting(by_name, fewer, TURN):

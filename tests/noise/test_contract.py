@@ -151,7 +151,7 @@ def exponent(law: Any, at: tuple[int, ...]) -> Any:
     return law.exponent(at) if isinstance(law, Closed | Cube) else law.exponent(*at)
 
 
-@pytest.mark.rotates(4)  # a few points of every law
+@pytest.mark.rotates(4, each="law")
 @pytest.mark.parametrize("law", EVERY)
 @pytest.mark.parametrize("points", [0, 1, 2, 3, 4, 5, 6, 8])
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:

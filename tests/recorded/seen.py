@@ -24,12 +24,14 @@ __all__ = ["commanded", "may_be_new", "seen", "written"]
 
 Fields = dict[str, Any]
 
-_LONG: Final = 12
+_LONG: Final = 16
 """Lists up to this length are recorded in full. For longer lists, the first five entries and a
 digest are recorded."""
 
 _LONG_TEXT: Final = 4_000
 _SAID_ELSEWHERE: Final = 150
+
+_LONG_FRACTION: Final = re.compile(r"\d{9,}/\d+")
 
 _MADE: Final = re.compile(
     r"(<p>|\n)Released \d{4}-\d\d-\d\d \(UTC\) with epsilons [^<\n]*?\.(</p>|(?=</pre>|\n|$))"
@@ -157,7 +159,9 @@ def written(thing: Any) -> Any:
 
 
 def _nearly(thing: Any) -> Any:
-    """Round floats to nine digits, because the last digits depend on the processor."""
+    """Round floats and long fractions to nine digits: the last ones depend on the processor."""
+    if isinstance(thing, str) and _LONG_FRACTION.fullmatch(thing):
+        thing = float(Fraction(thing))
     if isinstance(thing, float):
         return float(f"{thing:.9g}")
     if isinstance(thing, list):
