@@ -210,6 +210,7 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
     assert ep.verify.exact(releases.mechanism).holds
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.parametrize("terms", ["replace", "guess"])
 def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
     asked: dict[str, Any] = {"epsilon": EPSILON, **TERMS[terms]}

@@ -55,6 +55,7 @@ def some_rows(*, gaps: bool, n: int = 120) -> Rows:
     return values, [budgets[p] for p in people], people
 
 
+@pytest.mark.rotates(2, each="run_everywhere")
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_whole_data(run_everywhere: Count, reference: Count, person: bool) -> None:
     rows = some_rows(gaps=False)
@@ -70,6 +71,7 @@ def test_missing_values_become_the_midpoint(
     assert run_everywhere(rows, BOUNDS, person=person) == reference(rows, BOUNDS, person=person)
 
 
+@pytest.mark.rotates(12, each="run")
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("gap", [None, math.nan, math.inf, -math.inf])
 def test_one_missing_value_is_refused(run: Count, gap: float | None, person: bool) -> None:
@@ -88,6 +90,7 @@ def test_one_budget_for_all(run: Count, reference: Count, person: bool) -> None:
     assert found[0] == [0.7]
 
 
+@pytest.mark.rotates(12, each="run")
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("bad", [None, math.nan, -1.0, -5e-324, -1e308, -math.inf])
 def test_bad_budgets_are_refused(run: Count, bad: float | None, person: bool) -> None:

@@ -115,6 +115,7 @@ def check(data: Any) -> None:
     assert line.counts.tolist() == [len(people)]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("collated", "most_listed"),
     [

@@ -119,6 +119,7 @@ def test_noise_is_a_part_of_what_splitting_has(means: int) -> None:
     assert 2.0 * several.weighing.scale**2 == pytest.approx(noise, rel=1e-9)
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_and_so_it_is_by_draws(means: int, part: float) -> None:

@@ -104,6 +104,7 @@ def test_the_plan_is_what_releases_say() -> None:
     assert plan["auto"].pac == pytest.approx(radius, rel=1e-9)
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("method", "said"),
