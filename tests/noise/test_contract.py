@@ -176,7 +176,7 @@ def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
     assert isinstance(law.loss(points), Fraction) or math.isinf(worst)
 
 
-@pytest.mark.rotates(3)  # the tests of each law compare its draws with it, too
+@pytest.mark.rotates(3)  # the tests of each law also compare draws
 @pytest.mark.parametrize("law", EVERY)
 def test_one_draw_and_many_follow_the_law(law: Any) -> None:
     """Mean squares and tails are within six standard errors; false-alarm rate 1e-8 each."""
