@@ -325,10 +325,10 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
 
 def _moments(weights: Floats, counts: Integers, scale: Floats) -> Moments:
     """Return the moments of several estimators, one for each row of weights."""
-    n = int(counts.sum())
-    total = weights @ counts
-    spread = np.square(weights - total[:, None] / n) @ counts
-    return Moments(n, total, spread, 0.5 * np.abs(weights - 1.0 / n) @ counts, scale)
+    n, people = int(counts.sum()), counts.astype(np.float64)
+    total = weights @ people
+    spread = np.square(weights - total[:, None] / n) @ people
+    return Moments(n, total, spread, 0.5 * np.abs(weights - 1.0 / n) @ people, scale)
 
 
 def _few(levels: Floats) -> list[float]:
