@@ -43,14 +43,11 @@ NEW = frozenset(
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
 them."""
 
-CLOSE = 1e-9
+CLOSE = 1e-7
 """Relative tolerance for computed numbers, which differ slightly between machines."""
 
-SINGLE = 1e-6
-"""Relative tolerance for reports of vectors, whose directions are computed in single precision."""
-
 STORED = re.compile(rb'\\*"is\\*": \\*"([A-Za-z0-9_.]+)\\*"')
-"""The kind of a stored object, in JSON or in a JSON string within JSON."""
+"""Matches the kind of a stored object, in JSON or in a JSON string within JSON."""
 
 
 def unpacked(path: Path) -> bytes:
@@ -68,31 +65,32 @@ def _held(version: str, name: str) -> bytes:
     return unpacked(HERE / version / name)
 
 
-def same(found: Any, expected: Any, close: float = CLOSE) -> bool:
+def same(found: Any, expected: Any) -> bool:
     """Return whether two objects are equal after conversion to JSON.
 
     Stored forms are compared byte for byte, and exact losses as fractions. Computed numbers must
-    agree to nine digits, relative to the largest number in their list. The last digits of
-    logarithms and of long sums depend on the processor.
+    agree to seven digits, relative to the largest number in their list. The last digits of
+    logarithms and of long sums depend on the processor, and so do integer weights that are rounded
+    from them.
     """
-    return _same(json.loads(json.dumps(plain(found))), expected, 0.0, close)
+    return _same(json.loads(json.dumps(plain(found))), expected, 0.0)
 
 
-def _same(found: Any, expected: Any, unit: float, close: float) -> bool:
+def _same(found: Any, expected: Any, unit: float) -> bool:
     if type(found) is not type(expected):
         return False
     if isinstance(found, dict):
         return found.keys() == expected.keys() and all(
-            _same(found[key], expected[key], 0.0, close) for key in found
+            _same(found[key], expected[key], 0.0) for key in found
         )
     if isinstance(found, list):
         numbers = [abs(each) for each in expected if type(each) is float and math.isfinite(each)]
         largest = max([unit, *numbers])
         return len(found) == len(expected) and all(
-            _same(one, other, largest, close) for one, other in zip(found, expected, strict=True)
+            _same(one, other, largest) for one, other in zip(found, expected, strict=True)
         )
     if isinstance(found, float) and math.isfinite(found):
-        return abs(found - expected) <= close * max(unit, abs(expected))
+        return abs(found - expected) <= CLOSE * max(unit, abs(expected))
     return bool(found == expected)
 
 
@@ -131,7 +129,7 @@ def test_releases_are_read_byte_for_byte(version: str) -> None:
     for name, shown, key, release in releases_of(version):
         assert stored(release) == json.dumps(shown[key]), name
         del expected[name]
-    assert not expected  # all releases were read
+    assert not expected  # every release was read
 
 
 @pytest.mark.parametrize(
@@ -185,9 +183,7 @@ def test_local_reports_give_what_they_gave(version: str) -> None:
         assert reports.to_bytes() == data, name
         release = ep.Release.from_json(expected["release"])
         assert same(facts(release), expected["expected"]), name
-        again = facts(release.mechanism.estimate(reports))
-        close = SINGLE if name.startswith("vector") else CLOSE
-        assert same(again, expected["expected"], close), name
+        assert same(facts(release.mechanism.estimate(reports)), expected["expected"]), name
         assert stored(release) == json.dumps(json.loads(expected["release"])["release"]), name
 
 
@@ -266,26 +262,29 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
 
 
 def end_of(ledger: ep.Ledger) -> str:
-    """Return the head of the chain as version 0.2.0 showed it, also under add/remove."""
+    """Return the hash at the end of the ledger's chain, as version 0.2.0 showed it.
+
+    Later versions show another hash under add/remove.
+    """
     with ledger._book.store.read():
         return store.head_of(*store.last_of(ledger._book.store))
 
 
 def without_heads(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a ledger, without heads and without the number of events."""
+    """Return the facts of a ledger, without the hashes at its end and the number of events."""
     releases = [{**each, "head": None} for each in facts["status"]["releases"]]
     status = {**facts["status"], "head": None, "releases": releases}
     return {**facts, "head": None, "events": None, "status": status}
 
 
 def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: bool) -> None:
-    """Check that a ledger opens, passes its own check, and repeats its answers."""
+    """Check that a ledger opens, passes its own check, and answers repeated calls again."""
     last = expected["head"]
     with ep.Ledger(where) as ledger:
         found = ledger_facts(ledger, expected["people"])
         if ledger.neighbours == "add-remove":
-            # Later versions do not publish the number of events, and their heads are different
-            # hashes.
+            # Later versions do not publish the number of events, and hash the end of the chain
+            # differently.
             assert found["events"] is None
             found, expected = without_heads(found), without_heads(expected)
         assert not [part for part, each in found.items() if not same(each, expected[part])]
