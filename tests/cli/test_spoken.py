@@ -103,7 +103,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("words", "told"), REFUSED, ids=lambda each: str(each)[-60:])
 def test_a_refusal_names_options(folder: Path, words: tuple[str, ...], told: str) -> None:
     done = run(*words)
-    assert done.returncode == 2
+    assert done.returncode in (2, 3, 4, 5)  # tests/cli/test_jobs.py says which
     assert told in done.stderr
     names = "|".join(option.replace("-", "_") for option in _options(words))
     assert re.search(rf"\b({names})=", done.stderr) is None

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from epsilons import door
 from epsilons.budgets.levels import Budgets, is_number, keys
 from epsilons.errors import ArgumentError
 from epsilons.ledger import book
@@ -123,6 +124,19 @@ class Series(Written):
         """Return the forecast as plain data."""
         steps = [{**asdict(step), "share": str(step.share)} for step in self.steps]
         return {**asdict(self), "steps": steps}
+
+    def to_frame(self) -> Any:
+        """Return the releases as a Polars frame: `name`, the error as `value`, and the rest.
+
+        A forecast has no interval, so `low` and `high` are NaN.
+        """
+        return door.numbers_frame(
+            [(step.name, step.error, math.nan, math.nan) for step in self.steps],
+            {
+                "share": [str(step.share) for step in self.steps],
+                "uniform": [step.uniform for step in self.steps],
+            },
+        )
 
     def sheet(self) -> Sheet:
         """Return the forecast as a sheet, which every output format can show."""
@@ -290,7 +304,7 @@ def _shares(
 def _parts(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """Return the shares for people who have spent nothing yet; together they use whole budgets."""
+    """Return the shares for people who have spent nothing yet. Their sum is at most 1."""
     pairs = zip(asked, wanted, strict=True)
     alike = {(each.facts, tolerance) for each, tolerance in pairs}
     if len(alike) == 1:
@@ -323,7 +337,7 @@ def _parts(
 def _best_limit(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[float, Errors, float]:
-    """Return the uniform limit that minimizes the largest error, the errors and what is left."""
+    """Return the uniform limit that minimizes the largest error, its errors and the budget left."""
     usable = people.left[people.left > 0.0]
     low, high = math.log(usable.min() / len(asked)), math.log(usable.max())
 

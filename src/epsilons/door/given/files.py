@@ -18,6 +18,7 @@ from epsilons.door.engines.running import guarded
 from epsilons.door.given.categories import LabelKind
 from epsilons.door.given.spellings import dtype_of, parsed
 from epsilons.errors import ArgumentError, ColumnError, FileError
+from epsilons.results.report.numbers import distinct
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -572,6 +573,27 @@ def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
         return list(map(str, column)) if mixed else column
 
     return pl.DataFrame({name: plain(column) for name, column in columns.items()})
+
+
+def numbers_frame(
+    rows: Iterable[tuple[str, float, float, float]], more: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return numbers as a Polars frame: name, value, low and high, and further columns after these.
+
+    Args:
+        rows: the name of each number, the number, and the ends of its interval. NaN stands for an
+            interval that a number does not have.
+        more: the further columns by name. One that has the name of another is numbered.
+    """
+    first = ("name", "value", "low", "high")
+    given = dict(zip(first, map(list, zip(*rows, strict=True)), strict=False))
+    numbers = [each for name in first[1:] for each in given.get(name, ())]
+    if not all(isinstance(each, int) for each in numbers):
+        given |= {name: list(map(float, given[name])) for name in first[1:] if name in given}
+    named = distinct([*first, *more])[len(first) :]
+    return frame(
+        {name: given.get(name, []) for name in first} | dict(zip(named, more.values(), strict=True))
+    )
 
 
 def write_parquet(

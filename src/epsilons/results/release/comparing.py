@@ -16,6 +16,7 @@ from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.results.report import numbers, phrases
+from epsilons.results.report.shown import Written
 from epsilons.risk import compared
 from epsilons.risk.margins import Bounds, Estimated, Weighed, weighted_ends
 from epsilons.risk.shares import WeighedCells
@@ -25,10 +26,12 @@ from epsilons.types import Floats
 if TYPE_CHECKING:
     from epsilons.results.release import grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet
 else:
     grouped = later("epsilons.results.release.grouped")
     kinds = later("epsilons.results.release.kinds")
     said = later("epsilons.results.release.said")
+    sheet = later("epsilons.results.report.sheet")
     verdict = later("epsilons.results.release.verdict")
 
 __all__ = ["Compared", "Comparisons", "compare"]
@@ -41,7 +44,7 @@ _PRINTED: Final = 12
 """The maximum number of printed comparisons."""
 
 _TESTED: Final = 24
-"""The maximum number of groups for which every pair is tested jointly; the tests are slow."""
+"""The maximum number of groups for which every pair is tested jointly, because this is slow."""
 
 _FACTOR: Final = 4.0
 """A ratio is not usable if its upper end is at least this many times its lower end."""
@@ -62,17 +65,18 @@ class Compared:
         what: "difference" (the first minus the second) or "ratio" (the first divided by the
             second) of two groups; "change" (the second minus the first) or "factor" (the second
             divided by the first) of two releases.
-        first: the label of a group; the name of a release.
-        second: the label of another group; the name of another release.
+        first: the label of a group, or the name of a release.
+        second: the label of another group, or the name of another release.
         value: the difference or ratio of the two published numbers.
         low: the lower end of its interval.
         high: the upper end.
         confidence: the confidence of the interval.
         unit: the unit of the values; None if unknown, and for a ratio.
         nothing: whether the interval covers every possible value and so says nothing.
-        of: the name of the number that is compared in two releases; "" if there is only one.
+        of: the name of the number that is compared in two releases; "" if each has only one.
         shares: whether shares of people are compared.
-        wide: the length of the range of the compared numbers; 0 if widths are not judged by it.
+        wide: the length of the range of the compared numbers; 0 if intervals are not compared
+            with it.
     """
 
     what: str
@@ -135,7 +139,7 @@ class Compared:
         return f"{named}{first} {_SIGNS[self.what]} {second}", shown, low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data; the value is None if both numbers are 0."""
+        """The comparison as plain data. A ratio has the value None if both numbers are 0."""
         return {
             "what": self.what,
             "first": plain(self.first),
@@ -148,7 +152,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparisons(Sequence[Compared]):
+class Comparisons(Written, Sequence[Compared]):
     """Several comparisons, each with an interval; `holds` states their joint guarantee.
 
     Attributes:
@@ -184,20 +188,29 @@ class Comparisons(Sequence[Compared]):
                 return found
         raise ArgumentError(f"There is no comparison called {index!r} here: print shows them.")
 
-    def __str__(self) -> str:
+    def sheet(self) -> report.Sheet:
+        """The comparisons as a sheet, which every output format shows."""
         heads = ("", "", f"from ({numbers.percent(self.confidence)})", "to", "")
-        rows = [(*row.cells, self.words[row.differs]) for row in self.each[:_PRINTED]]
-        more = len(self.each) - len(rows)
-        text = [
-            *([] if self.private else [phrases.SEEDED]),
-            f"{self.title}.",
-            *(f"  {line}" for line in self.lines),
-            report.table(heads, rows).removeprefix("\n"),
-            *([f"  … {more:,} more: to_frame() has them all"] if more else []),
-            *([] if all(row.informative for row in self.each) else [_USELESS]),
-            report.wrapped(self.holds),
-        ]
-        return "\n".join(text)
+        rows = tuple((*row.cells, self.words[row.differs]) for row in self.each)
+        useless = [] if all(row.informative for row in self.each) else [_USELESS]
+        return sheet.Sheet(
+            self.title,
+            (
+                (
+                    *(sheet.Note("people", line, set_in=True) for line in self.lines),
+                    sheet.SheetTable(
+                        "rows", heads, rows, most=_PRINTED, rest=" more: to_frame() has them all"
+                    ),
+                    *(sheet.Note("note", each) for each in (*useless, self.holds)),
+                ),
+            ),
+            headline=f"{self.title}.",
+            simulated=not self.private,
+        )
+
+    def __str__(self) -> str:
+        # Tables of comparisons have no name in their first line, unlike other results.
+        return self.details().replace(phrases.SEEDED + "\n\n", phrases.SEEDED + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """The comparisons as plain data."""
@@ -206,18 +219,17 @@ class Comparisons(Sequence[Compared]):
         return {**told, "private": self.private, "compared": rows}
 
     def to_frame(self) -> Any:
-        """Return all comparisons as a Polars frame: a row for each, with its interval."""
-        rows = [
-            (
-                *map(numbers.group_name, (row.what, row.of, row.first, row.second)),
-                *map(float, (row.value, row.low, row.high)),
-                row.differs,
-                row.informative,
-            )
-            for row in self.each
-        ]
-        heads = ("what", "of", "first", "second", "value", "low", "high", "differs", "informative")
-        return door.frame(dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)))
+        """Return a Polars frame: name, value, low, high, what is compared, whether it differs."""
+        more: dict[str, list[Any]] = {
+            name: [numbers.group_name(getattr(row, name)) for row in self.each]
+            for name in ("what", "of", "first", "second")
+        }
+        told = {
+            name: [getattr(row, name) for row in self.each] for name in ("informative", "differs")
+        }
+        return door.numbers_frame(
+            [(row.cells[0], row.value, row.low, row.high) for row in self.each], {**told, **more}
+        )
 
 
 def plain(label: Any) -> Any:
@@ -388,10 +400,10 @@ def _places(first: Release, second: Release) -> tuple[list[tuple[int, int]], lis
 def _ends(
     pair: tuple[Release, Release], places: list[tuple[int, int]], level: float
 ) -> tuple[Ends, Ends, bool]:
-    """Return the ends of the changes, the ends of the factors, and a condition.
+    """Return the intervals for changes and for factors, and whether they are conditional.
 
-    If the condition is True, the second release must have been planned without knowledge of the
-    first result; otherwise the intervals are not valid.
+    Conditional intervals are valid only if the second release was planned without knowledge of the
+    first result.
 
     Proof: docs/proofs/risk.md (29), (31), (32).
     """
@@ -431,12 +443,12 @@ def _ends(
 
 
 def _arrays(low: Any, high: Any) -> Ends:
-    """Both ends as arrays."""
+    """Return the lower and the upper ends of intervals as arrays of floats."""
     return np.atleast_1d(low).astype(np.float64), np.atleast_1d(high).astype(np.float64)
 
 
 def _at_once(estimate: Any, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
-    """Simultaneous intervals for all numbers of an estimate."""
+    """Return simultaneous intervals for all numbers of an estimate."""
     found = estimate.band if np.size(estimate.value) > 1 else estimate.interval
     ends: tuple[Any, Any] = found(assumption, confidence)
     return ends

@@ -16,8 +16,10 @@ from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
+from epsilons.results import report
 from epsilons.results.release.estimate import Cells, Scalar, labelled
 from epsilons.results.report import numbers
+from epsilons.results.report.shown import Written
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
@@ -27,13 +29,12 @@ from epsilons.types import Floats, Group
 if TYPE_CHECKING:
     from epsilons.results.release import comparing, grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
-    from epsilons.results.report import sheet, text
+    from epsilons.results.report import sheet
     from epsilons.risk import quantiles
     from epsilons.risk.groups import tables
 else:
     tables = later("epsilons.risk.groups.tables")
     sheet = later("epsilons.results.report.sheet")
-    text = later("epsilons.results.report.text")
     said = later("epsilons.results.release.said")
     verdict = later("epsilons.results.release.verdict")
     quantiles = later("epsilons.risk.quantiles")
@@ -85,7 +86,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PartShares:
+class PartShares(Written):
     """Shares computed from a table of several columns, each with its interval.
 
     Attributes:
@@ -108,32 +109,51 @@ class PartShares:
     confidence: float
 
     def to_frame(self) -> Any:
-        """Return a Polars frame with a row for each share: its labels, the share, and its ends."""
-        ends = {"share": self.value, "low": self.low, "high": self.high}
-        return door.frame({**labelled(self.of, self.labels), **ends})
+        """Return a Polars frame: name, value, low, high, and a column for each column of labels."""
+        rows = [(row.name, row.value, row.low, row.high) for row in self.rows]
+        told = {"informative": [row.informative for row in self.rows]}
+        return door.numbers_frame(rows, {**labelled(self.of, self.labels), **told})
 
-    def __str__(self) -> str:
-        of, within = ", ".join(self.of), " and ".join(self.within)
+    @property
+    def rows(self) -> tuple[report.Row, ...]:
+        """Each share with its name and its interval."""
         named = numbers.group_name if len(self.of) > 1 else numbers.category_name
         numbers_ = zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
-        rows = [
+        return tuple(
             sheet.Row(
                 named(label),
                 *each,
                 informative=verdict.precision_of(*each, (0.0, 1.0), None).worth != "useless",
             )
             for label, each in zip(self.labels, numbers_, strict=True)
-        ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shares as plain data."""
+        return {
+            "of": list(self.of),
+            "within": list(self.within),
+            "confidence": self.confidence,
+            "labels": [comparing.plain(label) for label in self.labels],
+            "value": self.value.tolist(),
+            "interval": [self.low.tolist(), self.high.tolist()],
+        }
+
+    def sheet(self) -> report.Sheet:
+        """Return the shares as a sheet, which every output format shows."""
+        of, within = ", ".join(self.of), " and ".join(self.within)
         share = f"share of {within}" if within else "share"
         heads = (of, share, f"from ({numbers.percent(self.confidence)})", "to")
-        return text.table(heads, said.cells_of(rows, numbers.aligned_share))
+        cells = tuple(said.cells_of(self.rows, numbers.aligned_share))
+        name = f"Shares of {of}" + (f" within {within}" if within else "")
+        return sheet.Sheet(name, ((sheet.SheetTable("rows", heads, cells),),))
 
 
 class Derived:
     """Post-processing methods of releases."""
 
     def marginal(self, *columns: str, confidence: float = 0.95) -> PartShares:
-        """Return the shares of one column of a table, or of two of three, at no privacy cost.
+        """Return shares by one column of a table, or by two columns of three, at no privacy cost.
 
         Each share is a sum of published cells.
 
@@ -231,8 +251,9 @@ class Derived:
     def counts(self, confidence: float = 0.95) -> Counts:
         """Return the number of people in each category, computed at no extra privacy cost.
 
-        Under replace it is n times the shares. Under add/remove it is the noisy counts, which
-        requires that all weights are equal; people below the lowest level are not counted.
+        Under replace, the numbers are n times the shares. Under add/remove, they are the noisy
+        counts, which requires that all weights are equal. People below the lowest level are not
+        counted.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -328,7 +349,7 @@ def _edges(categories: tuple[object, ...]) -> Floats:
 
 
 def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
-    """Numbers of people, computed from the drawn counts; weights must be equal."""
+    """Numbers of people, computed from the drawn counts, if all weights are equal."""
     if not margin.equal:
         _unequal("counts")
     drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
@@ -369,7 +390,7 @@ class Stakes(NamedTuple):
     """The best cap under an assumption, and the typical error with this cap.
 
     Attributes:
-        cap: the largest amount that anyone would spend.
+        cap: the largest amount that anyone would spend under this assumption.
         typical: the typical error with this cap, on a unit range.
     """
 
@@ -384,8 +405,9 @@ class Side(NamedTuple):
         related: the assumption: True, False, or a number δ.
         low: the lower end of the interval of this release; None if there are several numbers.
         high: its upper end.
-        error: a bound on the error of this release at its confidence: for the worst category, or in
-            ℓ2; for groups, the median half-width of their intervals.
+        error: a bound on the error of this release at its confidence: for categories, the error of
+            the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
+            intervals.
         cap: the most that anyone would have spent under this assumption; None if unknown.
         typical: the typical error with this cap; None if unknown.
     """
@@ -467,7 +489,9 @@ class Tabled:
     estimate: Any
     statistic: str
     confidence: float
+    title: str | None
     unit: str | None
+    name: str | None
 
     @property
     def assumption(self) -> Assumption:
@@ -600,18 +624,22 @@ class Tabled:
             confidence: the confidence of the intervals; by default, the confidence of the release.
 
         Returns:
-            Columns for the label, the value and the ends of its interval. The label is a group, a
-            category, a quantile or a coordinate; for a covariance it is the name of the number.
-            Groups, categories and quantiles also have simultaneous intervals for all rows, and
-            groups have their shares of all people. `informative` is false where almost any value is
-            possible.
+            Columns `name`, `value`, `low` and `high`, and after these `informative`, which is false
+            where almost any value is possible, and the labels as they are: of a category, a bin, a
+            group, a quantile or a coordinate. Groups, categories and quantiles also have
+            simultaneous intervals for all rows, and groups have their shares of all people.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
         level = self.confidence if confidence is None else parameters.confidence(confidence)
-        told = self.estimate.informative(self.assumption, level)
-        return door.frame({**self.estimate.table(self.assumption, level), "informative": told})
+        rows = self.estimate.listed(self.assumption, level)
+        own = numbers.names_of([(self.title, self.statistic, self.name)])[0]
+        informative = {"informative": [row.informative for row in rows]}
+        return door.numbers_frame(
+            [(row.name or own, row.value, row.low, row.high) for row in rows],
+            {**informative, **self.estimate.further(self.assumption, level)},
+        )
 
     def _groups(self, name: str) -> grouped.Groups:
         if isinstance(self.estimate, grouped.Groups):

@@ -69,7 +69,7 @@ class VarianceEstimate(Scalar):
         return [root._replace(half=(high - low) / 2.0)]
 
     def quoted(self, release: Release) -> list[sheet.Row]:
-        """The standard deviation."""
+        """The number that a statement about the release quotes: the standard deviation."""
         found = self.spread(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
 
@@ -194,26 +194,27 @@ class Pair(Estimate):
             "means": [first._asdict(), second._asdict()],
         }
 
-    def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
-        """Whether covariance, correlation, slope and both means are informative, in this order."""
+    def listed(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
+        """Covariance, correlation, slope and both means, each with its own interval."""
         [found] = self.precisions(assumption, confidence)
         known, slope = found.worth != "useless", self.slope(assumption, confidence)
-        means = zip(self.means(assumption, confidence), (self.bounds, self.beside), strict=True)
-        worths = [verdict.precision_of(*mean, bounds).worth for mean, bounds in means]
+        means = zip(
+            ("mean of x", "mean of y"),
+            self.means(assumption, confidence),
+            (self.bounds, self.beside),
+            strict=True,
+        )
+        own = Estimated(self.value, *self.interval(assumption, confidence))
         endless = math.isinf(slope.high - slope.low)
-        return [known, known, known and not endless, *(worth != "useless" for worth in worths)]
-
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each number and its own interval."""
-        low, high = self.interval(assumption, confidence)
-        told = {
-            "covariance": Estimated(self.value, low, high),
-            "correlation": self.correlation(assumption, confidence),
-            "slope": self.slope(assumption, confidence),
-            **dict(zip(("mean", "mean_beside"), self.means(assumption, confidence), strict=True)),
-        }
-        value, low_, high_ = zip(*told.values(), strict=True)
-        return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
+        return (
+            sheet.Row("covariance", *own, known),
+            sheet.Row("correlation", *self.correlation(assumption, confidence), known),
+            sheet.Row("slope", *slope, known and not endless),
+            *(
+                sheet.Row(name, *mean, verdict.precision_of(*mean, bounds).worth != "useless")
+                for name, mean, bounds in means
+            ),
+        )
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase with which a statement names the correlation."""
@@ -221,7 +222,7 @@ class Pair(Estimate):
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
     def quoted(self, release: Release) -> list[sheet.Row]:
-        """The correlation."""
+        """The number that a statement about the release quotes: the correlation."""
         found = self.correlation(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
 
@@ -262,7 +263,7 @@ class Pair(Estimate):
 
 
 def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
-    """A number and the ends of its interval as text; a dash if it is not informative."""
+    """A number and the ends of its interval as text; a dash for an uninformative number."""
     wide = found.high - found.low
     if math.isinf(wide):
         return said.DASH, _ENDLESS, _ENDLESS
@@ -334,12 +335,10 @@ class Quantiles(Estimate):
             "bounds": list(self.bounds),
         }
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each quantile."""
-        low, high = self.interval(assumption, confidence)
-        first, last = self.band(assumption, confidence)
-        ends = {"low": low, "high": high, "band_low": first, "band_high": last}
-        return {"quantile": self.margin.quantiles, "value": self.value, **ends}
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """Further columns of a frame: the share of each quantile, and simultaneous intervals."""
+        low, high = self.band(assumption, confidence)
+        return {"quantile": self.margin.quantiles, "band_low": low, "band_high": high}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -380,7 +379,7 @@ class Counting(Margin):
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether to show this assumption. Only the weakest is shown: a count uses no values."""
+        """Whether to show this assumption: only the weakest, because a count uses no values."""
         return assumption.anything
 
 
@@ -425,11 +424,6 @@ class CountEstimate(Estimate):
         """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
-
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table with one row."""
-        low, high = self.interval(assumption, confidence)
-        return {"value": [self.value], "low": [low], "high": [high]}
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase that names the number of people."""
