@@ -58,7 +58,7 @@ class Wide(Case):
         return every
 
     def questions(self, given: dict[str, Any]) -> list[Any]:
-        """Return the questions, with columns in the form in which they are passed."""
+        """Return the questions about the given columns, which are names or arrays."""
         return [self._question(ask, given) for ask in self.asks]
 
     def _question(self, ask: str, given: dict[str, Any]) -> Any:

@@ -90,6 +90,7 @@ def test_someone_with_many_rows_counts_once() -> None:
     assert (cells.cells == once).all()  # a person's rows are divided equally among the bins
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("method", ["table", "selection"])
 @pytest.mark.parametrize("person", [None, "who"])
 @pytest.mark.parametrize("q", [0.5, (0.1, 0.5, 0.9)])
@@ -112,6 +113,7 @@ def test_private_people_lose_no_more_than_their_rung() -> None:
     assert isinstance(release.mechanism.last, CellSums)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize(
     ("method", "neighbours"),
     [("table", "replace"), ("selection", "replace"), ("auto", "add-remove")],
@@ -128,7 +130,7 @@ def test_a_replay_shows_nobody(method: str, neighbours: str) -> None:
 
 
 def test_selections_are_drawn_around_the_weights_of_all_bins() -> None:
-    """The total of a draw is the sum of people's weights in each bin."""
+    """A selection is drawn from the sum of people's weights in each bin."""
     question = ep.Quantile("x", q=0.5, bounds=BOUNDS, method="selection", related=False)
     call = question.call(epsilon="e", data=FRAME)
     first: Any = next(question.steps(question.open(call), call))
@@ -293,6 +295,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_refused_before_anything_is_drawn(case: str) -> None:
     error, words, given = BAD[case]

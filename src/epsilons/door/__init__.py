@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         declare_label,
         refuse_midpoint,
     )
-    from epsilons.door.given.files import frame, source, write_parquet
+    from epsilons.door.given.files import frame, numbers_frame, source, write_parquet
     from epsilons.door.given.frames import LABELS
     from epsilons.door.offers import Offers, People, other_tag, tag
     from epsilons.door.registry import Enrolled, enrolled, people
@@ -48,6 +48,7 @@ __all__ = [
     "enrolled",
     "frame",
     "look",
+    "numbers_frame",
     "open",
     "other_tag",
     "people",

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.door.count.asks import said
-from epsilons.door.engines.running import guarded
+from epsilons.door.engines.running import guarded, meant
 from epsilons.door.given.categories import LabelKind
 from epsilons.door.given.spellings import dtype_of, parsed
 from epsilons.errors import ArgumentError, ColumnError, FileError
+from epsilons.results.report.numbers import distinct
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -345,6 +346,13 @@ class TextFile:
                     f"{named} is not a column of data, where {mine} separates columns. The file "
                     f"seems to be separated by {shown}: give separator={shown}."
                 )
+        if not header:
+            return f"{named} is not a column of data: the file is empty."
+        # If the first line has another of the wanted names, it does name columns.
+        names = set(_fields(header, self.separator))
+        hint = meant(parameter, role.column, names if _are_names(wanted & names) else ())
+        if hint:
+            return f"{named} is not a column of data.{hint}"
         hint = "" if _is_utf8(header) else " It is not UTF-8: save the file as UTF-8."
         return (
             f"{named} is not a column of data. The first line of a CSV file must name its "
@@ -357,6 +365,11 @@ def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from others
+
+
+def _are_names(found: Iterable[str]) -> bool:
+    """Whether one of these words of a first line can only be the name of a column."""
+    return any(word.strip()[:1].isalpha() for word in found)
 
 
 def _fields(header: bytes, separator: str) -> list[str]:
@@ -572,6 +585,27 @@ def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
         return list(map(str, column)) if mixed else column
 
     return pl.DataFrame({name: plain(column) for name, column in columns.items()})
+
+
+def numbers_frame(
+    rows: Iterable[tuple[str, float, float, float]], more: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return numbers as a Polars frame: name, value, low and high, and further columns after these.
+
+    Args:
+        rows: the name of each number, the number, and the ends of its interval. NaN stands for an
+            interval that a number does not have.
+        more: the further columns by name. One that has the name of another is numbered.
+    """
+    first = ("name", "value", "low", "high")
+    given = dict(zip(first, map(list, zip(*rows, strict=True)), strict=False))
+    numbers = [each for name in first[1:] for each in given.get(name, ())]
+    if not all(isinstance(each, int) for each in numbers):
+        given |= {name: list(map(float, given[name])) for name in first[1:] if name in given}
+    named = distinct([*first, *more])[len(first) :]
+    return frame(
+        {name: given.get(name, []) for name in first} | dict(zip(named, more.values(), strict=True))
+    )
 
 
 def write_parquet(
