@@ -33,11 +33,13 @@ NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset(
     {
+        "mechanisms.Nested",
         "release.CountOfSome",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
         "risk.PublicGroupsEvenly",
+        "risk.NestedQuantiles",
         "risk.RatioTotal",
     }
 )
