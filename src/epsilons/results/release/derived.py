@@ -17,6 +17,7 @@ from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results.release.estimate import Cells, Scalar, labelled
+from epsilons.results.release.spending import weights_of
 from epsilons.results.report import numbers
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
@@ -222,7 +223,7 @@ class Derived:
             return Amount(*scalar.margin.total(scalar.bounds, level))
         if release.n is None or release.n_is_noisy:
             _refuse("total", "a mean whose people are public", release)
-        n = float(release.n)
+        n = _size(release)
         low, high = release.interval(level)
         return Amount(n * scalar.value, n * low, n * high)
 
@@ -255,7 +256,7 @@ class Derived:
             return _numbers_of(cells.margin, level)
         if release.n is None or release.n_is_noisy:
             _refuse("counts", "frequencies whose people are public", release)
-        n = float(release.n)
+        n = _size(release)
         ends = (*release.interval(level), *release.band(level))
         return Counts(n * cells.value, *(n * end for end in ends))
 
@@ -343,6 +344,12 @@ def _unequal(name: str) -> NoReturn:
         f"{name}: weights differ and are private, so a weighted sum says little about a number of "
         "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
     )
+
+
+def _size(release: Release) -> float:
+    """The public number of people; the sum of their weights, if they have any."""
+    weights = weights_of(release.spent).get("weights")
+    return float(release.n or 0) if weights is None else float(weights["total"])
 
 
 def _refuse(name: str, of: str, release: Release) -> NoReturn:

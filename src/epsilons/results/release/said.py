@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from epsilons import words
 from epsilons.loading import later
 from epsilons.results.release.derived import Side
+from epsilons.results.release.spending import weights_of
 from epsilons.results.release.verdict import (
     Help,
     ReleaseVerdict,
@@ -69,6 +70,7 @@ __all__ = [
     "risk_words",
     "shared_lines",
     "sheet_of",
+    "spending_part",
     "told_in_units",
     "unit_words",
     "values_fact",
@@ -199,7 +201,8 @@ def _spent_line(spending: Spending) -> str:
     spent = [row.spent for row in rows]
     kept = [row.kept for row in rows if math.isfinite(row.kept)]
     ends = budget(min(spent)), budget(max(spent))
-    said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "") + " each"
+    said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "")
+    said += spending.EACH or " each"
     most = max(kept, default=0.0)
     if most <= 0.0:
         return f"{said}; nobody keeps any."
@@ -359,7 +362,7 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
 
 def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
     """The last blocks: spending, what is protected and assumed, other assumptions, the date."""
-    yield (SpendingTable(release.spent, offered=release.ledger is not None),)
+    yield (spending_part(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
         *(Note("warning", each) for each in new_warnings(release)),
         Note("protected", release.protects),
@@ -377,6 +380,16 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
         *([Note("made", made, depth="brief")] if made else []),
         *statement.notes([release], release.spent),
     )
+
+
+def spending_part(spent: Spending, *, offered: bool) -> SpendingTable:
+    """The table of what people spent.
+
+    Args:
+        spent: the spending.
+        offered: whether the budgets are parts that a ledger offers.
+    """
+    return SpendingTable(spent, offered, of_weights=bool(spent.EACH))
 
 
 def adds_up(releases: Iterable[Release]) -> list[Note]:
@@ -416,7 +429,9 @@ def people_words(release: Release) -> str:
         return "An undisclosed number of people"
     if release.n_is_noisy:
         return f"About {release.n:,.0f} people (a noisy count)"
-    return f"{release.n:,} people"
+    weights = weights_of(release.spent).get("weights")
+    stand = "" if weights is None else f", whose weights add up to {number(weights['total'])}"
+    return f"{release.n:,} people{stand}"
 
 
 def people_fact(release: Release, within: str = "") -> Fact:
