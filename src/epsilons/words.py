@@ -308,18 +308,21 @@ def planned_gaussian(neighbours: str) -> str:
     return f"{_GAUSSIAN_WANTED}{_GUESSED[neighbours]}"
 
 
-def weighed(name: str | None, unit: float) -> tuple[str, str]:
+def weighed(name: str | None, unit: float, most: float) -> tuple[str, str]:
     """Sentences to append about weights: to what is protected, and to what is assumed.
 
     Args:
         name: the column of weights; None for an array.
         unit: the weight of one unit.
+        most: the most that anyone with a finite budget spends.
     """
     whose = "Weights" if name is None else f'Weights ("{name}")'
     fine = math.frexp(unit)[0] == 0.5 and unit != 1.0
     rounded = f" Weights are rounded to multiples of {number(unit)}." if fine else ""
     return (
-        f" {whose} are treated as public, like budgets.",
+        f" {whose} are treated as public, like budgets. Spending is shown for a weight of 1: "
+        "someone of weight w spends w times as much, and nobody with a finite budget more than "
+        f"ε = {number(most)}.",
         " All of this is about the people that the weights stand for: someone of weight w counts "
         f"as w people with the same data and the budget ε/w each.{rounded}",
     )

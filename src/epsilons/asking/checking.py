@@ -292,7 +292,7 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
 
 
 def _refused_weights(question: Question, call: Call) -> tuple[str, ...]:
-    """Return the reason to refuse weights, if there is one. Weights are read when rows are opened."""
+    """Return the reason to refuse weights, if any: they are read when rows are opened."""
     if call.weights is None:
         return ()
     try:

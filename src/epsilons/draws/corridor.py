@@ -254,8 +254,8 @@ class _Way:
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
-            protects=said.protects + answer.beside + self._weights[0],
-            assumes=said.assumes + self._weights[1],
+            protects=said.protects + answer.beside + self._weights(answer)[0],
+            assumes=said.assumes + self._weights(answer)[1],
             treats=" ".join(filter(None, (said.treats, self._range))),
             missing=question.policy(neighbours),
             private=self._source.private,
@@ -268,13 +268,13 @@ class _Way:
             version=made.VERSION,
         )
 
-    @property
-    def _weights(self) -> tuple[str, str]:
+    def _weights(self, answer: Answer) -> tuple[str, str]:
         """Sentences to append to what is protected and to what is assumed, about weights."""
-        weights = self.call.weights
-        if weights is None or weights.unit is None:
+        weights, spent = self.call.weights, answer.spent
+        if weights is None or not isinstance(spent, PerWeight):
             return "", ""
-        return words.weighed(self.call.name_of(weights.column), weights.unit)
+        most = max(spent.amounts, default=math.inf)
+        return words.weighed(self.call.name_of(weights.column), spent.unit, most)
 
     @property
     def _range(self) -> str:
@@ -341,7 +341,9 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
 def _by_level(release: Release) -> Floats:
     """Return what a person, or with weights a unit, at each level of the mechanism spent."""
     levels, spent = release.mechanism.levels, release.spent
-    return ByLevel.for_each(spent, levels) if isinstance(spent, PerWeight) else spent.for_each(levels)
+    return (
+        ByLevel.for_each(spent, levels) if isinstance(spent, PerWeight) else spent.for_each(levels)
+    )
 
 
 def _sum_up(amounts: Sequence[float]) -> float:

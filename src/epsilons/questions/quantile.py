@@ -10,7 +10,7 @@ noise in its total as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args

@@ -94,8 +94,8 @@ class Call:
         elif weights is not None:
             raise ArgumentError(
                 'weights are for neighbours="replace": they are public, and so is everyone who has '
-                "one. If it is private who takes part, publish the mean of each stratum and combine "
-                "them: release.combine."
+                "one. If it is private who takes part, publish the mean of each stratum, and "
+                "combine them: release.combine."
             )
         return cls(
             epsilon=epsilon,
@@ -503,7 +503,7 @@ class Question(ABC):
         if self.assumption.sampled:
             raise ArgumentError(
                 'weights with about="population": weights say that people are no plain sample, so '
-                'its sampling error is unknown here. Leave about out: the interval is then about '
+                "its sampling error is unknown here. Leave about out: the interval is then about "
                 "the weighted mean of exactly these people, and the sampling error of your design "
                 "comes on top."
             )

@@ -128,7 +128,7 @@ def replace_end(
 
 
 def spending(counted: Tally, spent: Floats) -> ByLevel:
-    """Return everyone's spending under replace, given what a person or unit at each level spends."""
+    """Return everyone's spending under replace, given that of a person or unit at each level."""
     heads, weight = counted.heads, counted.weight
     if heads is None:
         return ByLevel(counted.levels, spent, counted.counts)

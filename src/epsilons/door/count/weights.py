@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from epsilons.errors import DataError
 from epsilons.types import Floats, Integers
@@ -34,18 +35,20 @@ _REACH: Final = 2.0**100
 
 
 class WeightFacts(NamedTuple):
-    """Public facts about the weights of all rows, from one pass.
+    """Public facts about the weights of all people, from one pass.
+
+    How many rows a person has is private, so these are facts about people, and not about rows.
 
     Attributes:
-        rows: the number of rows.
-        good: the number of rows with a finite weight above 0.
+        people: the number of people.
+        good: the number of people with a finite weight above 0.
         low: the smallest of these weights.
         high: the largest.
-        whole: the number of rows with a whole number.
+        whole: the number of people whose weight is a whole number.
         total: the sum of all weights, each at most `MOST_UNITS`. It is exact for whole numbers.
     """
 
-    rows: int
+    people: int
     good: int
     low: float
     high: float
@@ -83,8 +86,8 @@ class Weights:
         column: one weight for each row, or the name of a column of the data.
 
     Attributes:
-        unit: the weight of one unit; None until the weights have been read. It is 1 for whole
-            numbers, the weight itself if all are equal, and otherwise a power of two.
+        unit: the weight of one unit; None until the weights have been read. It is the weight itself
+            if all are equal, 1 for whole numbers, and otherwise a power of two.
     """
 
     def __init__(self, column: Any) -> None:
@@ -106,13 +109,18 @@ class Weights:
             self.unit = _unit_of(facts(), name)
         return self.unit
 
-    def units(self, weights: Floats, name: str) -> Integers:
+    def units(self, weights: Floats, person: npt.NDArray[Any] | None, name: str) -> Integers:
         """Return the number of units of each row.
+
+        Args:
+            weights: the weight of each row.
+            person: the person of each row; None if every row is its own person.
+            name: the name of the column in messages.
 
         Raises:
             DataError: as for `read`.
         """
-        unit = self.read(lambda: _facts(weights), name)
+        unit = self.read(lambda: _facts(weights, person), name)
         found = np.floor(weights * (1.0 / unit) + 0.5)
         return np.clip(found, 1, MOST_UNITS).astype(np.int64)
 
@@ -132,11 +140,16 @@ def ends_of(level_of: Integers, fewest: Integers, most: Integers, size: int) -> 
     return ends
 
 
-def _facts(weights: Floats) -> WeightFacts:
+def _facts(weights: Floats, person: npt.NDArray[Any] | None) -> WeightFacts:
+    if person is not None:
+        found, who = np.unique(person, return_inverse=True)
+        rows, weights = weights, np.full(found.size, math.inf)
+        np.minimum.at(weights, who, np.where(rows > 0.0, rows, 0.0))  # NaN is not above 0
+        np.maximum.at(weights, who, np.where(np.isinf(rows), math.inf, 0.0))
     good = np.isfinite(weights) & (weights > 0.0)
     own = weights[good]
     return WeightFacts(
-        rows=weights.size,
+        people=weights.size,
         good=own.size,
         low=float(own.min(initial=math.inf)),
         high=float(own.max(initial=0.0)),
@@ -151,20 +164,22 @@ def _unit_of(facts: WeightFacts, name: str) -> float:
     Raises:
         DataError: as for `Weights.read`.
     """
-    if facts.good < facts.rows:
+    if facts.good < facts.people:
         raise DataError(
             f"{name} has entries that are missing, infinite, or not above 0. A weight says how "
             "many people somebody stands for: leave people of weight 0 out, or give them the "
             "budget 0."
         )
-    if facts.rows == 0 or facts.low == facts.high:
-        return 1.0 if facts.rows == 0 else facts.low
+    if facts.people == 0:
+        return 1.0  # refused later
+    if facts.low == facts.high:
+        return facts.low
     if facts.low < 1.0 / _REACH or facts.high > _REACH:
         raise DataError(f"{name} has extreme entries: give weights from 1e-30 to 1e30.")
-    if facts.whole == facts.rows and facts.total <= MOST_UNITS:
+    if facts.whole == facts.people and facts.total <= MOST_UNITS:
         return 1.0
     # The sum of n weights of at most 2^p is at most 2^(p + log2 n), whatever their order.
-    bits = MOST_UNITS.bit_length() - 1 - (facts.rows - 1).bit_length()
+    bits = MOST_UNITS.bit_length() - 1 - (facts.people - 1).bit_length()
     if bits < _FEWEST_BITS:
         raise DataError(
             f"{name}: so many weights can be added up only if they are whole numbers with a sum of "

@@ -142,8 +142,6 @@ def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
     totals["somebody"] = of_somebody(rows)
     if plan.budgets:
         totals["conflict"] = ("conflict", "max")
-    if plan.weighed:
-        totals["doubles"] = ("doubles", "max")
     if plan.columns:
         totals |= {"rows": ("size", "sum"), "most": ("rows", "max"), "missing": ("missing", "sum")}
         if plan.labels:
@@ -172,7 +170,7 @@ def _query(
 
     totals = _totals(plan, rows)
     if plan.weighed:
-        rows, totals = weighted_totals(rows, totals)
+        rows, totals = weighted_totals(rows, totals, folded=plan.folded)
     # For entries of numbers, labels were found before the units were divided.
     ready = plan.folded and bool(plan.columns)
     entries = ["each"] if plan.folded and plan.labels else []
@@ -316,6 +314,6 @@ class _Lines:
         cells = number_cells(each.ask.what, people, sums, each.rules)
         heads = self.heads
         if heads is not None:
-            ends = ends_of(level_of, heads.fewest, heads.most, levels.size)
-            heads = Heads(added(heads.number), *ends)
+            units = ends_of(level_of, heads.fewest, heads.most, levels.size)
+            heads = Heads(added(heads.number), *units)
         return Counted(levels, people, cells, faults, moved(self.epsilon), heads=heads)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from epsilons.budgets.levels import LESS_THAN_QUOTIENT
 from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights
-from epsilons.door.engines.expressions import Aggregate, floats, grouped
+from epsilons.door.engines.expressions import Aggregate, budget_and_person, floats, grouped
 from epsilons.door.engines.floats import exactly, finite
 from epsilons.door.engines.running import collected, guarded
 from epsilons.door.given.columns import Columns
@@ -25,7 +25,7 @@ BUDGET = "the budget of a unit"
 def weighed(table: Columns, weights: Weights) -> Columns:
     """Replace weights by numbers of units, and budgets by those of one unit.
 
-    The first call reads all weights, in one pass over their column.
+    The first call reads all weights, in one pass.
 
     Args:
         table: a frame with checked columns. One of its marks is `weights`.
@@ -67,23 +67,26 @@ def weighed(table: Columns, weights: Weights) -> Columns:
 
 
 def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
-    """Read the weights of all rows."""
+    """Read the weights of all people."""
     import narwhals as nw
 
     good = finite(given) & (given > 0.0).fill_null(False)
     most = float(MOST_UNITS)
     rows = table.frame.select(
-        nw.lit(1).cast(nw.Int64).alias("one"),
         good.cast(nw.Int64).alias("good"),
         nw.when(good).then(given).otherwise(nw.lit(1.0)).alias("weight"),
+        *budget_and_person(replace(table, epsilon=1.0)),
     )
+    if table.person is not None:  # how many rows somebody has is private
+        rows = grouped(rows, ["who"], {name: (name, "min") for name in ("good", "weight")})
     weight = nw.col("weight")
     rows = rows.with_columns(
+        (nw.col("good") >= 0).cast(nw.Int64).alias("person"),
         (weight.floor() == weight).cast(nw.Int64).alias("whole"),
         nw.when(weight > most).then(nw.lit(most)).otherwise(weight).alias("capped"),
     )
     totals: dict[str, Aggregate] = {
-        "rows": ("one", "sum"),
+        "people": ("person", "sum"),
         "good": ("good", "sum"),
         "low": ("weight", "min"),
         "high": ("weight", "max"),
@@ -92,19 +95,25 @@ def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
     }
     found = collected(grouped(rows, [], totals), table.passed)
     facts = {name: found[name].fill_null(0).item(0) for name in totals}
-    counts = (int(facts[name]) for name in ("rows", "good"))
-    ends = (float(facts[name]) for name in ("low", "high"))
-    return WeightFacts(*counts, *ends, int(facts["whole"]), float(facts["total"]))
+    return WeightFacts(
+        people=int(facts["people"]),
+        good=int(facts["good"]),
+        low=float(facts["low"]),
+        high=float(facts["high"]),
+        whole=int(facts["whole"]),
+        total=float(facts["total"]),
+    )
 
 
 def weighted_totals(
-    rows: nw.LazyFrame[Any], totals: dict[str, Aggregate]
+    rows: nw.LazyFrame[Any], totals: dict[str, Aggregate], *, folded: bool
 ) -> tuple[nw.LazyFrame[Any], dict[str, Aggregate]]:
     """Multiply everything that is added up by the units of its person, and count people: `heads`.
 
     Args:
         rows: rows or entries with a column of units, `d`.
         totals: the aggregates of a query. Those of ids are of rows, and not multiplied.
+        folded: whether people can have many rows, which are folded into entries.
 
     Returns:
         The rows with new columns, and the aggregates to use instead.
@@ -117,6 +126,8 @@ def weighted_totals(
         "fewest": ("d", "min"),
         "most units": ("d", "max"),
     }
+    if folded:
+        found["doubles"] = ("doubles", "max")
     for name, (column, how) in totals.items():
         if how in ("min", "max") or name == "somebody":
             found[name] = (column, how)
@@ -126,4 +137,4 @@ def weighted_totals(
             part = ~nw.col(column).is_null() if how == "count" else nw.col(column)
             columns.append((part.cast(nw.Int64) * nw.col("d")).alias(f"{name} weighed"))
             found[name] = (f"{name} weighed", "sum")
-    return rows.with_columns(*columns), found
+    return rows.with_columns(*columns) if columns else rows, found

@@ -406,7 +406,7 @@ def weighed(held: Held, weights: Weights, given: object, names: Names) -> Held:
     found = floats(given, name, lenient=False)
     if found.size != (held.cell if isinstance(held, CellArrays) else held.values).size:
         raise _other_length(names.values, name)
-    units = weights.units(found, name)
+    units = weights.units(found, held.person, name)
     return replace(held, epsilon=budgets_of_units(held.epsilon, units), units=units)
 
 
@@ -754,8 +754,8 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
     if people.who is None:  # each person gives a whole unit to one group
         one, inside = people.rows, (valued | gaps).astype(np.int64)
         above = np.where(valued, grid, HALF * gaps)
-        own = (people.budgets, group, one, None, faults, inside, GRID * inside, above)
-        return UnitParts(*own).weighed(people.units)
+        whole = (people.budgets, group, one, None, faults, inside, GRID * inside, above)
+        return UnitParts(*whole).weighed(people.units)
     # A person has one entry for each group in which they have rows, including undeclared groups.
     entry, owner, place = people.who, np.arange(people.rows.size), np.zeros_like(people.rows)
     if arrays.group is not None:

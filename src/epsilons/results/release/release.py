@@ -210,9 +210,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """
         return self.estimate.influence(lies)
 
-    def for_each(
-        self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None
-    ) -> Floats:
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent.
 
         Args:
@@ -225,7 +223,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         Raises:
             BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
                 the lowest level.
-            ArgumentError: the budgets are not a single column, or weights are missing or not needed.
+            ArgumentError: the budgets are not a single column, or people have no weights.
         """
         return spent_by(self.spent, epsilon, weights)
 

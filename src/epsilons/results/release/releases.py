@@ -169,9 +169,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
     mechanism: Any
     title: str | None = None
 
-    def for_each(
-        self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None
-    ) -> Floats:
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent on all releases: see `Release.for_each`."""
         return spent_by(self.spent, epsilon, weights)
 

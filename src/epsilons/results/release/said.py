@@ -202,7 +202,10 @@ def _spent_line(spending: Spending) -> str:
     kept = [row.kept for row in rows if math.isfinite(row.kept)]
     ends = budget(min(spent)), budget(max(spent))
     said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "")
-    said += spending.EACH or " each"
+    if spending.EACH:
+        own = budget(max(spending.amounts, default=math.inf))
+        return f"{said}{spending.EACH}, and at most {own} each."
+    said += " each"
     most = max(kept, default=0.0)
     if most <= 0.0:
         return f"{said}; nobody keeps any."

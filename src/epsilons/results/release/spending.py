@@ -211,9 +211,7 @@ class PerWeight(ByLevel):
         found: list[float] = np.concatenate(ends).tolist()
         return found
 
-    def for_each(
-        self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None
-    ) -> Floats:
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent, given their budgets and weights.
 
         Raises:
@@ -237,9 +235,7 @@ class PerWeight(ByLevel):
         return ByLevel(self.levels / self.unit, self.spent / self.unit, self.people).rows
 
 
-def spent_by(
-    spending: Spending, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None
-) -> Floats:
+def spent_by(spending: Spending, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
     """Return how much each person spent, given their budgets, and weights if they have any.
 
     Raises:

@@ -281,6 +281,7 @@ def _who(release: Release) -> str:
     people = "an undisclosed number of people"
     if release.n is not None:
         people = f"{'about ' * release.n_is_noisy}{release.n:,} people"
+        people += ", counted with their weights" * bool(release.spent.EACH)
     share = getattr(release.estimate, "share", None)
     some = share is not None and share(release.assumption, release.confidence) is not None
     answered = release.missing == "exclude" and not release.estimate.adds
