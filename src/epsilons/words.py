@@ -320,9 +320,9 @@ def weighed(name: str | None, unit: float, most: float) -> tuple[str, str]:
     fine = math.frexp(unit)[0] == 0.5 and unit != 1.0
     rounded = f" Weights are rounded to multiples of {number(unit)}." if fine else ""
     return (
-        f" {whose} are treated as public, like budgets. Spending is shown for a weight of 1: "
-        "someone of weight w spends w times as much, and nobody with a finite budget more than "
-        f"ε = {number(most)}.",
+        f" {whose} are treated as public, like budgets. Spending is shown for someone of average "
+        "weight: others spend in proportion to their weight, and nobody with a finite budget more "
+        f"than ε = {number(most)}.",
         " All of this is about the people that the weights stand for: someone of weight w counts "
         f"as w people with the same data and the budget ε/w each.{rounded}",
     )

@@ -176,7 +176,7 @@ class ByLevel(Spending):
 @storable("release.PerWeight")
 @dataclass(frozen=True, eq=False, repr=False)
 class PerWeight(ByLevel):
-    """Spending of people who have weights: rows are for a weight of 1.
+    """Spending of people who have weights: rows are for someone of average weight.
 
     A person of weight w is d = w / `unit` units, rounded, and spends d times what a unit with the
     budget ε/d spends. Proof: docs/proofs/weights.md (1).
@@ -191,7 +191,7 @@ class PerWeight(ByLevel):
         most: the largest.
     """
 
-    EACH: ClassVar[str] = " for each unit of weight"
+    EACH: ClassVar[str] = " at the average weight"
     unit: float
     total: float
     fewest: Integers
@@ -231,8 +231,10 @@ class PerWeight(ByLevel):
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, for a weight of 1."""
-        return ByLevel(self.levels / self.unit, self.spent / self.unit, self.people).rows
+        """A row for each level, for someone of average weight."""
+        people = 0 if self.people is None else int(self.people.sum())
+        units = self.total / self.unit / people
+        return ByLevel(units * self.levels, units * self.spent, self.people).rows
 
 
 def spent_by(spending: Spending, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:

@@ -146,7 +146,7 @@ def _spending(part: SpendingTable) -> Iterator[parts.Part]:
         of = "the ε offered to this release" if part.offered else "their own ε"
         caption = f"What each person spends of {of}; the light bar is what they keep."
         if part.of_weights:
-            caption += " Both are divided by the person's weight."
+            caption += " Both are in proportion to weights, and shown for the average weight."
         if len(part.levels) > BARS:
             caption += " Levels that share a line are shown by their averages."
         yield parts.PageFigure(charts.svg(drawn, columns=2), label, caption)

@@ -164,7 +164,7 @@ BUDGET: Final = "budget ε"
 OFFERED: Final = "offered ε"
 """The heading of the column of budgets if a ledger offers only part of them to a release."""
 
-OF_WEIGHTS: Final = "budget ε / weight"
+OF_WEIGHTS: Final = "ε at the average weight"
 """The heading of the column of budgets if people have weights."""
 
 BARS: Final = 12

@@ -185,7 +185,7 @@ class SpendingTable:
     Attributes:
         levels: one entry for each budget.
         offered: whether the budgets are parts that a ledger offers to a release.
-        of_weights: whether budgets and spending are for a weight of 1, and not for one person.
+        of_weights: whether budgets and spending are for someone of average weight.
         words: an introduction above the table on a page; "" if there is none.
         depth, section: as in `Note`.
     """
@@ -201,7 +201,7 @@ class SpendingTable:
     @property
     def whose(self) -> str:
         """Whose budgets and spending these are, in words."""
-        return "a weight of 1" if self.of_weights else "each person"
+        return "someone of average weight" if self.of_weights else "each person"
 
 
 @dataclass(frozen=True)
