@@ -234,14 +234,15 @@ def test_bad_weights_are_refused_and_not_shown(
     entry = BAD[bad]
     given = [*rows["w"].to_list()[:-1], entry]
     rows = rows.with_columns(pl.Series("w", given, dtype=pl.Float64))
-    with pytest.raises(DataError, match="weights.* missing, infinite, or not above 0") as refused:
-        if name == "numpy":
-            who = rows["who"].to_list() if person else None
-            ep.mean(rows["x"], epsilon=rows["e"], bounds=BOUNDS, weights=given, person=who)
-        else:
-            data = on_engine(name, rows, tmp_path, request)
-            who = "who" if person else None
-            ep.mean("x", epsilon="e", bounds=BOUNDS, data=data, weights="w", person=who)
+    own = ("x", "e", "w", "who" if person else None)
+    values, epsilon, weights, who = own
+    asked: dict[str, Any] = {"epsilon": epsilon, "weights": weights, "person": who}
+    asked["data"] = None if name == "numpy" else on_engine(name, rows, tmp_path, request)
+    if name == "numpy":
+        values, asked["epsilon"], asked["weights"] = rows["x"], rows["e"], given  # type: ignore[assignment]
+        asked["person"] = rows["who"].to_list() if person else None
+    with pytest.raises(DataError, match=r"weights.* missing, infinite, or not above 0") as refused:
+        ep.mean(values, bounds=BOUNDS, **asked)
     assert "8675309" not in str(refused.value)
 
 
@@ -269,7 +270,7 @@ def test_two_weights_of_one_person_are_refused(
         asked = asked.of_columns({key: rows[each].to_list() for key, each in asked.columns.items()})
     else:
         given["data"] = on_engine(name, rows, tmp_path, request)
-    with pytest.raises(DataError, match="weights.* differs between rows of the same person"):
+    with pytest.raises(DataError, match=r"weights.* differs between rows of the same person"):
         ep.publish([asked], **given)
 
 
@@ -278,7 +279,7 @@ def test_weights_of_other_types_are_refused() -> None:
     given: dict[str, Any] = {"epsilon": rows["e"], "bounds": BOUNDS}
     with pytest.raises(EpsilonsError, match="weights must be"):
         ep.mean(rows["x"], weights=["heavy"] * 60, **given)
-    with pytest.raises(EpsilonsError, match="weights and|and weights have different lengths"):
+    with pytest.raises(EpsilonsError, match=r"weights and|and weights have different lengths"):
         ep.mean(rows["x"], weights=INTEGERS[:-1], **given)
     with pytest.raises(EpsilonsError, match=r"weights='who' must be a column of numbers"):
         ep.mean("x", epsilon="e", bounds=BOUNDS, data=rows, weights="who")

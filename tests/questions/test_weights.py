@@ -122,7 +122,8 @@ def lost(found: ep.Release, epsilon: Any, weights: Any) -> list[Fraction]:
     levels = np.array(verdict.budgets, dtype=np.float64)
     losses = []
     for budget, weight in zip(epsilon, weights, strict=True):
-        units = max(1, math.floor(Fraction(float(weight)) / Fraction(found.spent.unit) + Fraction(1, 2)))  # type: ignore[attr-defined]  # fmt: skip
+        exactly = Fraction(float(weight)) / Fraction(found.spent.unit)  # type: ignore[attr-defined]
+        units = max(1, math.floor(exactly + Fraction(1, 2)))
         part = budget if units == 1 else budget / units * (1.0 - 2.0**-52)
         at = int(np.searchsorted(levels, part, side="right")) - 1
         losses.append(units * Fraction(verdict.losses[at]))
@@ -246,8 +247,8 @@ def test_intervals_of_shares_groups_and_totals_cover() -> None:
 
 
 def test_the_release_says_what_weights_mean() -> None:
-    found = ep.mean("wage", data=MEN.assign(e=EPSILON), epsilon="e", bounds=BOUNDS, weights="weight",
-                    related=0.05)  # fmt: skip
+    columns: dict[str, Any] = {"epsilon": "e", "weights": "weight", "data": MEN.assign(e=EPSILON)}
+    found = ep.mean("wage", bounds=BOUNDS, related=0.05, **columns)
     assert 'Weights ("weight") are treated as public, like budgets.' in found.protects
     assert "someone of weight w counts as w people with the same data and the budget ε/w each" in (
         found.assumes

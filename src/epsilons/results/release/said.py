@@ -91,6 +91,9 @@ NOTHING: Final = (
 _CLEARLY: Final = 0.8
 """An assumption is mentioned if the error under it is below this fraction of the current error."""
 
+_WHOLE: Final = 1e4
+"""Sums of weights from this one on are shown without decimals."""
+
 _STAR: Final = "The row with * is what was assumed."
 _BOUGHT: Final = (
     " The best cap is the most that anyone would have spent if that row had been assumed from the "
@@ -433,8 +436,11 @@ def people_words(release: Release) -> str:
     if release.n_is_noisy:
         return f"About {release.n:,.0f} people (a noisy count)"
     weights = weights_of(release.spent).get("weights")
-    stand = "" if weights is None else f", whose weights add up to {number(weights['total'])}"
-    return f"{release.n:,} people{stand}"
+    if weights is None:
+        return f"{release.n:,} people"
+    total = weights["total"]
+    told = number(total) if total < _WHOLE else f"{total:,.0f}"
+    return f"{release.n:,} people, whose weights add up to {told}"
 
 
 def people_fact(release: Release, within: str = "") -> Fact:
