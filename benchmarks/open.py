@@ -1,6 +1,7 @@
 """Time of add/remove releases without a scan: intervals for hourglass noise, means on many levels.
 
-Times are CPU times, minimum of several runs. At milliseconds, wall time depends on other load.
+Times are the minimum CPU times of several runs. At a few milliseconds, wall time depends too much
+on other load.
 """
 
 from __future__ import annotations

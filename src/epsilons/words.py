@@ -58,7 +58,7 @@ _PROTECTED: Final = {
 }
 
 MEANS_DIFFER: Final = "The means of people at different budgets differ by at most {} of the range"
-"""How much budgets reveal about values, where {} stands for δ."""
+"""The assumption that budgets are related to values by at most δ, which replaces {}."""
 
 _ABOUT: Final = {
     "people": "This estimates {truth} exactly these people{counted}{clipped}.",
@@ -176,7 +176,7 @@ def drawn_together(means: int) -> str:
 
 
 def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
-    """A sentence to append: whether group membership, answering and the subset are protected.
+    """A sentence, to append to another, on the protection of groups, answers and the subset.
 
     Args:
         groups: whether there are groups.
@@ -211,7 +211,7 @@ def assumed(
         neighbours: the neighbouring relation: "replace" or "add-remove".
         assumption: the assumption about the data.
         values: the name of the values that budgets may be related to.
-        differ: a clause on what differs from budget to budget by at most δ, written {}.
+        differ: a clause on the quantity that differs by at most δ between budgets; {} stands for δ.
         found: whether values were clipped to an estimated range.
         some: whether people who did not answer are excluded.
     """
@@ -408,18 +408,18 @@ _ONLY_SOME: Final = "Only rows that are asked about count."
 
 
 def having(column: str, label: Any) -> str:
-    """A clause with the label that rows must have, where missing values do not have it.
+    """A clause with the label that rows must have, such as: where "answer" is 'yes'.
 
     Args:
-        column: the column of labels, or "" for an array.
-        label: the label; True of a Boolean column.
+        column: the name of the column of labels; "" for an array.
+        label: the label; True for a Boolean column.
     """
     told = "true" if label is True else repr(label)
     return f'where "{column}" is {told}' if column else f"where {told} is given"
 
 
 def counted_having(column: str, label: Any) -> str:
-    """Describe who is counted, of all people who have a label."""
+    """Describe a count of the people who have a label."""
     return f"People count who have a row {having(column, label)}. Missing values do not count."
 
 

@@ -137,7 +137,7 @@ class Service:
         return self._surveys[name].closed_at(self._now())
 
     def _watch(self, store: SurveyStore) -> None:
-        """Close surveys that reached their closing time, in case the clock is set back later."""
+        """Close surveys at their closing time, so they stay closed if the clock is set back."""
         for name in self._surveys:
             if self._over(name) and not store.closed(name)[0]:
                 store.shut(name, early=False)

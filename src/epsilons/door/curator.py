@@ -39,10 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "Look", "forms_of", "look"]
 
 
-# Formats of text in place of numbers, reported to the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
+# Formats of text in place of numbers, such as "13,170", "1,5", "45 kg" and "2026-01-31". They are
+# reported to the curator only.
 #
 # Such text is never parsed as a number, because one cell must not change how other cells are
-# parsed. All its cells count as missing, so the curator is warned.
+# parsed. All such cells count as missing, so the curator is warned.
 
 LOOKED_AT: Final = 2**14
 """The largest number of cells that are inspected."""
@@ -227,7 +228,8 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
     """Add up the result of the query.
 
     Args:
-        found: the columns of the result, with one entry for each number of rows that a person has.
+        found: the columns of the result, with one entry for each possible number of rows of a
+            person.
         shared: the budget of everyone, if it is one number.
         lowest: the lowest level of budgets.
     """
@@ -377,7 +379,7 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
     Args:
         rows: rows with marks, with `e` if there is a column of budgets, and `who` if there is a
-            column of ids. Rows without a person are a group, but not a person.
+            column of ids. Rows without a person form a group, but do not count as a person.
         lowest: the lowest level of budgets.
     """
     import narwhals as nw

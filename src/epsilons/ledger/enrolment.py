@@ -104,8 +104,8 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
     """Find people who have an account, and restore erased people who come back.
 
     Returns:
-        Position, account and budget of everyone found, by account. For people who come back, also
-        the changes: account, budget and the same budget again.
+        Position, account and budget of everyone found, by account; and, for people who come back,
+        the rows to record as changes: account, old budget, and new budget, which is the same.
     """
     store = book.store
     known = book.accounts(ids, "number", "budget")

@@ -100,7 +100,7 @@ class Frequencies(Randomizer):
 
     @property
     def middle(self) -> float:
-        """Midpoint of the two values that one report can contribute to a cell's estimate."""
+        """The midpoint of the two values that a report can contribute to the estimate of a cell."""
         if self.method == "rappor":
             return 0.5
         return 1.0 / order(self.cells) if self.method == "hadamard" else 0.0
@@ -142,7 +142,7 @@ class Frequencies(Randomizer):
         return Channel(epsilon, every, outputs, table, WORD * len(rows))
 
     def _minus(self, rows: NDArray[Any], cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether the public matrix is −1 at each pair of a row and a cell."""
+        """Return, for each pair of a row and a cell, whether the public matrix is −1 there."""
         if self.method == "hadamard":
             return negative(rows.astype(np.uint32), cells.astype(np.uint32))
         return signs(self.public_seed, rows, cells.astype(np.uint64))

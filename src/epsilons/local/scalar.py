@@ -198,7 +198,10 @@ class Mean(Randomizer):
         return gridded(numbers, absent, self.bounds), len(numbers)
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:
-        """Put people who send one bit first, so `_draw` and `_add` can use slices."""
+        """Put people who send one bit first, so `_draw` and `_add` can use slices.
+
+        Returns None if everyone sends one bit.
+        """
         return bits_first(self._as_number(epsilon))
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:

@@ -154,7 +154,7 @@ class ByTargets(Division):
 
     def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
         """Return an error message that suggests targets that can be met."""
-        whole = Fraction(len(least), len(self.targets))  # no target: an even share
+        whole = Fraction(len(least), len(self.targets))  # the others keep an even share
         taken = sum(least.values(), Fraction(0))
         met = [
             None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))

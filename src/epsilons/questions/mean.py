@@ -122,7 +122,7 @@ class Mean(Question):
         else:
             self._set("bounds", parameters.bounds(self.bounds))
         self._set("grouping", grouping.declared_groups(self.by, self.groups))
-        self._where()  # refuses what is no label
+        self._where()  # raises if the label is invalid
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
@@ -140,7 +140,10 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
-        """Reject terms that allow no informative interval; an unknown range is always allowed."""
+        """Reject terms under which every interval would be the whole range.
+
+        Without bounds nothing is rejected, because people are counted if weights differ.
+        """
         if self.bounds is not None:
             super().check_terms(call)
 
@@ -280,7 +283,7 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return the sums to compute first, and squares if they are free; None without bounds."""
+        """Return the sums to compute first, with squares if these are free; None without bounds."""
         if self.bounds is None:
             return None
         if self.of_some:
@@ -303,7 +306,7 @@ class Mean(Question):
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
-        """Build the mechanism of one weighted sum, with the sum of squares if it is free."""
+        """Build the mechanism of one weighted sum, with the sum of squares if it costs nothing."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 

@@ -31,11 +31,11 @@ _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
 
 _OCTAVE: Final = line.CELLS
 _RINGS: Final = 24
-"""The index of the radius that serves as the deviation, counted from the smallest: about 90 buckets
-at 1, so the centre is about 11 deviations from 0."""
+"""The index of the radius that serves as the deviation, counted from the smallest radius. It is the
+width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
 
 _OF_RANGES: Final = (CENTRE, DEVIATION, LOW, HIGH)
-"""What selections find to estimate a range."""
+"""Descriptions of the selections that estimate a range."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,7 +133,8 @@ class Total(Question):
             return ways.replace(counted, self.goal, self.method, self._built, read)
         terms = call.terms
         lowest = float(terms.ladder.levels[0])
-        # Weights that differ and are private would leave the sum unknown: docs/proofs/counts.md (4)
+        # Everyone gets the same weight, because unequal private weights would leave the sum
+        # unknown: docs/proofs/counts.md (4)
         terms = replace(terms, cap=lowest if terms.cap is None else min(lowest, terms.cap))
         return ways.add_remove(counted, terms, self.goal, self._chosen, self._read_ratio)
 
@@ -169,7 +170,7 @@ class Total(Question):
         return Read(estimate, risk, total=ratio.drawn[1])
 
     def _estimate(self, raw: float, people: float, margin: Weighed | RatioTotal) -> Estimate:
-        """Return the estimate, clipped to what so many people can add up to."""
+        """Return the estimate, clipped to the sums that this many people can have."""
         lo, hi = (people * end for end in self.bounds)
         return Estimate(
             value=min(max(raw, lo), hi),

@@ -43,15 +43,15 @@ faster."""
 
 
 def moved(cells: int, apart: float) -> tuple[int, float]:
-    """The number of cells with the largest bias, and the bias of two more cells, at worst.
+    """The largest number of cells with the largest possible bias, and the bias of two more cells.
 
     Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
     So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
     cell on each side has the remainder. With fewer cells, all of them have the largest bias, except
-    one if their number is odd.
+    one if their number is odd; then no further cell has a bias.
     Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # δ can be tiny
+    whole = int(min(1.0 / apart, float(cells)))  # 1/δ can overflow to infinity
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -92,7 +92,7 @@ def mean_square(
     end = max(shift, math.log(cells)) + _FAR
     less = max(moved(cells, apart)[1] * unit, start)
     edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
-    left, right = np.array(edges[:-1]), np.array(edges[1:])  # both empty if 45 is below an ulp
+    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty if adding 45 has no effect
     half = 0.5 * (right - left)
     u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
     integrand = 2.0 * u * (1.0 - _cdf(u, unit, cells, apart))
@@ -309,15 +309,19 @@ def noise_square(cells: int, closed: ClosedNoise | None) -> float:
 
 
 def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise) -> float:
-    """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+    """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+    It exists if budgets are unrelated to values.
+    """
     square = noise.moves**2 * noise_square(cells, noise.closed)
     return square / mixed(n, cells, sampled=assumption.sampled)
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squares without noise and coins, for a population with related budgets.
+    """Bound on the sum of squares without noise and random inclusion, for a population.
 
-    The bounds are the same as in `_sampled_error`, for the ℓ2 norm of all errors.
+    Budgets may be related to values. The bounds are the same as in `_sampled_error`, for the ℓ2
+    norm of all errors.
     Proof: docs/proofs/tables.md (6).
     """
     plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)
@@ -363,7 +367,8 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """Bound on the expected largest square, by the triangle inequality.
 
-    It is exact for the given people, if budgets may be related in any way and everyone is used.
+    It is exact for the given people if everyone is used and budgets may be related to values in any
+    way.
     """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
@@ -460,7 +465,7 @@ def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float =
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of sampling error and coins plus a quantile of noise, for the best split of β."""
+    """A quantile of sampling and random inclusion plus one of noise, for the best split of β."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
@@ -473,8 +478,8 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
     """Objective for choosing weights by the largest error: an approximation of `largest_square`.
 
     It is not a bound. If budgets are unrelated to values, it is the value in the Gaussian limit.
-    For the given people with related budgets, it is the value for independent noise of the same
-    size. Proof: docs/proofs/tables.md (10), (11).
+    For the given people with budgets related to values, it is the value for independent noise of
+    the same size. Proof: docs/proofs/tables.md (10), (11).
     """
     if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)

@@ -94,7 +94,7 @@ class Goal(ABC):
     @property
     @abstractmethod
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile that depends only on bias and scale (known derivative)."""
+        """Whether `risk` is a quantile of known derivative that depends only on bias and scale."""
 
     @abstractmethod
     def squares(self, estimator: Weighing | Moments) -> Floats:
@@ -102,7 +102,10 @@ class Goal(ABC):
 
     @abstractmethod
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+        It exists if budgets are unrelated to values.
+        """
 
     @abstractmethod
     def noise_square(self, noise: SumNoise) -> float:
@@ -118,7 +121,7 @@ class Goal(ABC):
         """The squared sampling error of n people with equal weights, summed over all numbers."""
 
     def told(self, bias: float) -> float:
-        """The part of the risk caused by related budgets, for weights with this bias."""
+        """The part of the risk caused by budgets related to values, for weights with this bias."""
         apart = self.assumption.apart * bias
         if self.loss == "pac" or apart == 0.0:
             return apart
@@ -190,7 +193,10 @@ class MeanGoal(Goal):
         return mean.mse(estimator, self.assumption, self.spread)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which the error is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which the error is proportional to Σw² + c/(Σe)².
+
+        It exists if budgets are unrelated to values.
+        """
         return noise.moves**2 * mean.noise_per_square(self.assumption, n, self.spread)
 
     def noise_square(self, noise: SumNoise) -> float:
@@ -241,7 +247,7 @@ class MeanGoal(Goal):
 
     @property
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile above the median, for given people with related budgets."""
+        """Whether `risk` is a quantile above the median that depends only on bias and scale."""
         related = self.assumption.related is not False and not self.assumption.sampled
         return self.loss == "pac" and related and self.confidence >= 0.5 and not self.guessed
 
@@ -306,7 +312,10 @@ class CellsGoal(Goal):
         return cells.squares(estimator, self.assumption, self.cells)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+        It exists if budgets are unrelated to values.
+        """
         return cells.noise_per_square(self.assumption, n, self.cells, noise)
 
     def noise_square(self, noise: SumNoise) -> float:

@@ -225,7 +225,7 @@ def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Fl
 
 
 def related(square: float, weight: float, people: int) -> float:
-    """Bound on ½·Σ|w_i/W − 1/n|, the effect of related budgets; at most 1.
+    """Bound on ½·Σ|w_i/W − 1/n|, the effect of budgets related to values; at most 1.
 
     Proof: docs/proofs/local.md (7).
     """

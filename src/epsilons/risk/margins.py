@@ -166,7 +166,7 @@ class WeighedCut(Weighed):
         return far + self.slack
 
     def allows(self, assumption: Assumption) -> bool:
-        """Where what was found says nothing more."""
+        """Whether claims for a fixed range also hold for an estimated one: `holds_on_any_range`."""
         return holds_on_any_range(assumption)
 
 
@@ -179,7 +179,7 @@ class Behind(Margin):
     Attributes:
         largest: the largest possible weight.
         equal: whether everyone has the same weight.
-        counted: noisy counts of people on each rung, if they were released.
+        counted: noisy counts of people on each rung (public budget level), if they were released.
     """
 
     largest: float
@@ -513,7 +513,7 @@ class Estimated(Bracketed[float]):
 
 
 def weighted_ends(weights: Floats, ends: tuple[Floats, Floats]) -> Bounds:
-    """The ends of a weighted sum of numbers within intervals that hold at once.
+    """The ends of an interval for a weighted sum, from simultaneous intervals of its terms.
 
     Proof: docs/proofs/groups.md (28).
     """
@@ -632,7 +632,9 @@ class WeighedTogether(Weighed):
             bias = float(mean.leaning(self.weighing, assumption.apart))
             return cube.largest_quantile(bias, scale, beta) + self.slack
         ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]
-        if assumption.related is False:  # else budgets, which decide, may be related to values
+        # The minimum of several bounds is a choice by budgets. It is valid if budgets and values
+        # are unrelated.
+        if assumption.related is False:
             still = replace(self.weighing, scale=0.0, cube=None)
             ways += [
                 mean.quantile(still, assumption, 1.0 - part * beta / cube.means)

@@ -173,8 +173,8 @@ _TINY: Final = 1e-150
 """Sums of squared weights below this are too small to be divisors."""
 
 Refutes: TypeAlias = Callable[[int, float], bool]
-"""Type of a test: takes a number of cells and an error of their sum, and returns True if noise and
-sampling make such an error too improbable."""
+"""Type of a test: takes a number of cells and the error of their sum, and returns True if such a
+large error is too improbable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class Way:
 
 
 def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> tuple[Way, ...]:
-    """Return the bounds that an assumption allows; only public facts may choose between them.
+    """Return the bounds that an assumption allows. Only public facts may decide between them.
 
     Proof: docs/proofs/quantiles.md (2).
 
@@ -555,7 +555,7 @@ def _open(
     """
     cells, total = len(margin.drawn), margin.total
     largest, apart, rest = margin.asked(assumption, confidence)
-    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice point for each noise
+    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice step for each noise
     if largest > 0.0:
         about = ratio.quantile(
             ratio.OwnTotal(margin.scale, cells).noise, (1.0 - rest) * _TOTAL_SHARE / 2.0

@@ -42,8 +42,8 @@ and 1.2 σ."""
 
 CENTRE_ODDS: Final = 10.0
 DEVIATION_ODDS: Final = 4.0
-"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data that
-are about a thousand times their standard deviation."""
+"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data whose
+magnitude is about a thousand times their standard deviation."""
 
 _FAILURE: Final = 16.0
 """Assumed cost of a wrong range, in σ²."""
@@ -213,7 +213,8 @@ class _Gaussian(Margin, ABC):
 
     kind: ClassVar[str | None] = FOUND
     parts: ClassVar[int] = 3
-    """How many times the part `SIDE` of the error probability is not used for the sum itself."""
+    """Number of times that the part `SIDE` of the error probability is used for other errors than
+    that of the sum."""
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether the assumption is a population with budgets unrelated to values."""
@@ -258,8 +259,8 @@ class Located(_Gaussian):
 
     The half-width is the sum of the errors of sampling, clipping and noise.
 
-    Guarantee:
-        For independent Gaussian values and unrelated budgets, the interval fails to cover the true
+    For independent Gaussian values and budgets unrelated to values, the interval fails to cover the
+    true mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
         mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:

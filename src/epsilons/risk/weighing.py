@@ -34,7 +34,7 @@ class StairNoise:
 
     Attributes:
         law: the distribution of the noise, on a lattice.
-        unit: length of `law.pieces.steps` lattice points, on the unit range.
+        unit: length of `law.pieces.steps` lattice steps, on the unit range.
     """
 
     law: Law
@@ -98,7 +98,7 @@ def stair_noise(law: Law, unit: float) -> StairNoise | None:
 
     Args:
         law: the distribution of the noise, on a lattice.
-        unit: length of `law.pieces.steps` lattice points, on the unit range.
+        unit: length of `law.pieces.steps` lattice steps, on the unit range.
     """
     return StairNoise(law, unit) if law.pieces.steps > 1 else None
 
@@ -279,7 +279,7 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """The assumption for the indicator of answering: related in any way, or unrelated."""
+        """The assumption for the indicator of answering: a bound δ becomes "related in any way"."""
         return Assumption(self.about, self.related is not False)
 
 

@@ -40,7 +40,7 @@ def local_error(
         bounds: the range (lo, hi) of the values.
         loss: "mse" for the root mean square error; "pac" for an error that is exceeded with
             probability above 1 − confidence.
-        confidence: confidence level of the PAC error; the bound is 0 up to ½.
+        confidence: confidence level of the PAC error; if it is at most ½, the bound is 0.
 
     Returns:
         The bound, in data units.

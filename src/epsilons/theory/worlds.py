@@ -19,7 +19,7 @@ from epsilons.types import Booleans, Floats, Integers
 # level. So a bound takes one pass over the levels.
 
 Score: TypeAlias = Callable[..., Floats]
-"""Type of a function of k and of sums over the k strictest people, which is maximized."""
+"""The type of a score: a function of k and of sums over the k strictest people."""
 
 
 _TRIED = 40
@@ -28,8 +28,8 @@ _TRIED = 40
 
 _MANY = 4096
 _PER_E = 256
-"""With more than `_MANY` levels, all levels within a factor e^{1/256} are raised to the highest
-one."""
+"""If there are more than `_MANY` levels, levels within a factor of e^{1/_PER_E} are merged, at the
+highest of them."""
 
 
 class SortedPeople(NamedTuple):

@@ -52,7 +52,7 @@ def draws(mechanism: object, seed: int = 0) -> Draws:
 
     What it checks: single draws and array draws must follow the declared pieces of the laws. The
     tests are binned counts of every entry of a draw, of pairs of entries, and of successive draws.
-    On random tallies and their neighbours, no person can move `total` (`thin` with sampling)
+    On random tallies and their neighbours, no person may move `total` (with sampling, `thin`)
     farther than declared. Sampling coins must have their declared probabilities.
 
     What it does not check: privacy losses, which `exact` computes; the path from rows to tallies;
@@ -197,7 +197,7 @@ def _totals(mechanism: Any, tools: _Tools) -> Comparison:
 
 
 def _coins(mechanism: Any, tools: _Tools) -> Found:
-    """Check sampling coins: put all people of a level at one end, and derive the number kept.
+    """Check sampling coins: put all people of a level at one end, and derive how many are kept.
 
     Also check that the totals of neighbours, with the same coins, differ by at most the declared
     amount.
@@ -300,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Check how often the first query crosses a threshold one point or two scales above it."""
+    """Check how often the first query fires, for thresholds one point and two scales above it."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"

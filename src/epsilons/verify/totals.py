@@ -140,7 +140,7 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person; with all people included, the sum over the cells must not change."""
+    """Replace a person; the sum over all cells must not change, because it includes everyone."""
     shape = (len(mechanism.weights), int(mechanism.cells))
     most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
     sums = _everyone(mechanism, chance)
@@ -172,7 +172,7 @@ def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Return cells with random people: at each level all people except one, but at most 100."""
+    """Return cells with people at random: all people of a level except one, but at most 100."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):

@@ -23,7 +23,7 @@ WHERE: Final = click.argument("ledger_at", metavar="WHERE")
 NAME: Final = click.argument("name")
 
 
-class _Share(click.ParamType[Any]):
+class _Share(options.Parameter):
     """A parameter type for a share, such as 1/12 or 0.1."""
 
     name = "share"

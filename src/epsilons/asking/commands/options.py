@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import reduce
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
@@ -29,6 +29,7 @@ __all__ = [
     "REPORT",
     "Decorator",
     "Files",
+    "Parameter",
     "number_or_column",
     "of",
     "offered",
@@ -40,10 +41,17 @@ __all__ = [
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
+if TYPE_CHECKING:
+    Parameter = click.ParamType[Any]
+    _Choice = click.Choice[str]
+else:  # generic only in later versions of click
+    Parameter = click.ParamType
+    _Choice = click.Choice
+
 _HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eager": True}
 
 
-class _Level(click.ParamType[Any]):
+class _Level(Parameter):
     """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if `alone` allows it."""
 
     name = "level"
@@ -90,7 +98,7 @@ class _LevelOrFile(_Level):
         return super().convert(value, param, ctx)
 
 
-class _Related(click.ParamType[Any]):
+class _Related(Parameter):
     """yes, no, or a fraction of the range."""
 
     name = "related"
@@ -109,7 +117,7 @@ class _Related(click.ParamType[Any]):
             )
 
 
-class _Method(click.Choice[str]):
+class _Method(_Choice):
     """The methods of a question. For a method that has moved, the error says where it is now."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -128,7 +136,7 @@ def _translated(_context: click.Context, _option: click.Parameter, given: str | 
 
 
 def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
-    """The option for an argument, named after the argument unless `words` name it."""
+    """The option for an argument. It has the name of the argument, unless `words` gives another."""
     return argument, click.option(*(words or (f"--{argument.replace('_', '-')}",)), **more)
 
 

@@ -154,7 +154,7 @@ class Allocation:
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator on a unit range, in the form that `risk` functions take."""
+        """The weights and the noise of the estimator on a unit range, for functions of `risk`."""
         return Weighing(
             self.weights,
             self.counts,

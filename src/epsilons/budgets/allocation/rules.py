@@ -19,7 +19,8 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
-# Caps: every optimal rule is e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
+# Caps: of all fixed weights that sum to one, with one Laplace noise, the best are given by
+# e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
 #
 # A risk has one of two forms: a function of Σw² and the noise scale, or of ½Σ|w − 1/n| and the
 # noise scale. A cap minimizes both (docs/proofs/allocation.md). The derivative of either risk with
@@ -403,7 +404,7 @@ def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
 def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
     """Return the slope of scale·ln(cosh(apart·bias/scale)/β).
 
-    This is the exact PAC error for the given people.
+    That expression is the exact PAC error for the given people.
     """
 
     def slope(bias: float, below: float, scale: float) -> float:
@@ -458,10 +459,11 @@ _LARGEST_MULTIPLE: Final = 64.0
 """The largest rate. Above it, the noise would be finer than the lattice."""
 
 _ROUNDING: Final = 1e-12
-"""Tolerance for ε/e0, which is often an integer that floating point misses."""
+"""Relative tolerance when ε/e0 is rounded down: in floats, an integer ratio can be slightly too
+small."""
 
 _COARSE: Final = -12
-"""For rates with a binary exponent above this, bits below 2^−53 are dropped."""
+"""For rates with a binary exponent above this, bits below 2^−53 are dropped, so draws are fast."""
 
 _NOISES: Final = (0.5, 1.0, 2.0)
 _EACH: Final = 2
@@ -469,12 +471,12 @@ _EACH: Final = 2
 
 
 def staircase(budgets: Budgets, goal: Goal) -> Effective:
-    """Use weights k_i = floor(min(ε_i, τ)/e0) and staircase noise, with the best e0 and τ found.
+    """Use weights k_i = floor(min(ε_i, τ)/e0) and staircase noise, with a search for e0 and τ.
 
     For the mean squared error, the search tries all e0 = ε/m, because no other e0 can be optimal.
     Weights go up to 32 (16 with many levels). With more than 32 levels, adjacent levels are merged.
-    For the PAC error, several factors on the noise each give their best candidates. The proven
-    bound of `risk` then chooses among them.
+    For the PAC error, the search repeats with the noise scaled by several factors, and keeps the
+    best candidates of each. The candidate with the smallest proven bound from `risk` is used.
 
     Guarantee:
         e_i = k_i·e0 ≤ ε_i, exactly; e0 is a rational number.

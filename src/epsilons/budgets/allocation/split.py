@@ -70,7 +70,8 @@ def best_split(
         levels: the remaining budget at each level, from 0 to ∞, in any order.
         counts: the number of people at each level, actual or expected.
         neighbours: "replace" or "add-remove".
-        odds: the log of the ratio of prior weights, wrong centres to right ones.
+        odds: the log of the prior weight of wrong centres divided by the prior weight of right
+            ones.
         doubts: for expected people, pessimistic counts at each level with their probabilities;
             empty if `counts` are actual.
     """
@@ -108,7 +109,7 @@ def _best_cap(levels: Floats, people: Floats) -> float:
     """Return roughly the best cap of the mean if finding the range cost nothing."""
     finite = levels[np.isfinite(levels) & (levels > 0.0)]
     if finite.size == 0:
-        return 64.0  # everyone with a budget is public
+        return 64.0  # everyone with a budget is public, and any cap gives the same mean
     caps = np.geomspace(float(finite.min()), max(float(finite.max()), 1e-300), 200)
     if finite.size < np.count_nonzero(levels > 0.0):
         caps = np.append(caps, np.geomspace(caps[-1], caps[-1] + 64.0, 50))

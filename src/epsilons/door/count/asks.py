@@ -41,7 +41,7 @@ __all__ = [
 # Results of counting, and the checks that turn them into a tally. NumPy and all engines use these.
 
 BAD_BUDGET = -1.0
-"""Replaces budgets that are null, NaN or negative during counting."""
+"""The value that replaces null, NaN and negative budgets during counting."""
 
 MOST_ROWS = 2**31
 """From this number of rows on, one person's rows cannot be averaged in 64-bit integers. If refusals
@@ -175,8 +175,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
     check_people(counted.levels, counted.people, counted.faults, names, unit, heads)
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
-    # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by
-    # merges both zeros, so it is done here.
+    # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
+    # away, although its group-by merges both zeros.
     order = np.argsort(counted.levels)
     return Tally(
         levels=counted.levels[order] + 0.0,
@@ -191,14 +191,14 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
 
 
 def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Names) -> Tally:
-    """Return the tally of people on the rungs of a public ladder.
+    """Return the tally of people on the rungs of a public ladder (its budget levels).
 
     No data is refused, except for too many people. People on no rung are left out. A missing number
     counts as the middle of the range, and so do the numbers of a person with too many rows. Values
-    in no category are in no cell. If a person has two budgets, the smaller one counts. If rows do
-    not use up a person's unit of categories, the remainder is dropped: otherwise people in no
-    category would have a share of the cells. The number of people at a level is the sum of all
-    contributions to cells, rounded to an integer; shares, and statements about who has which
+    in no category are in no cell. If a person has two budgets, the smaller one counts. If a
+    person's rows do not use up their unit of categories, the remainder is dropped. Otherwise people
+    in no category would contribute to the cells. The number of people at a level is the sum of all
+    contributions to cells, rounded to an integer. Shares, and statements about who has which
     budget, refer to these people. One person changes that number by at most one.
 
     Args:
@@ -466,8 +466,8 @@ class Ask:
         apart: whether groups are public. Then people are also counted by level and group,
             regardless of their values, and anyone in two groups is refused.
         adds: whether a person's rows are added up, so a missing row adds 0; otherwise a person's
-            number is the mean of their rows. Of categories, whether a person gives their whole unit
-            to the first category if one of their rows is in it, and to `other` if not.
+            number is the mean of their rows. For categories, whether a person gives their whole
+            unit to the first category if one of their rows is in it, and to `other` if not.
     """
 
     what: What
@@ -479,7 +479,7 @@ class Ask:
 
     @property
     def nothing(self) -> int:
-        """The integer of a person without a value: the middle, or 0 itself if rows are added up."""
+        """The grid point of a person without a value: the middle, or 0 if rows are added up."""
         return origin(self.ends) if self.adds else HALF
 
     @property

@@ -221,7 +221,7 @@ def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) 
 
 
 def of_groups(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
-    """Add up entries by budget level, in cells x and 1 - x of each group and a last cell outside.
+    """Add up entries by budget level: two cells for each group, and one for people outside.
 
     Raises:
         ArgumentError: the table of levels and groups would be too large.
@@ -301,8 +301,8 @@ class _Divided:
         if outside:
             cells[:, -1] = GRID * without
         else:
-            # There is no cell for people outside, so these have too many rows. They count as the
-            # middle of the range.
+            # Without a cell for people outside, only people with too many rows are not inside. They
+            # count as the middle of the range.
             cells[:, :2] += HALF * without[:, np.newaxis]
         return cells
 

@@ -55,8 +55,8 @@ def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
     """Return an expression that evaluates to exactly this finite float.
 
     Ibis writes numbers into a query as decimals. A database can parse a decimal with many digits as
-    an adjacent float. A rung, or the boundary of a rung, would then differ from the declared one.
-    Integers are parsed exactly, and division by a power of two is exact.
+    an adjacent float. A rung (public budget level), or its boundary, would differ from the declared
+    one. Integers are parsed exactly, and division by a power of two is exact.
     """
     import narwhals as nw
 

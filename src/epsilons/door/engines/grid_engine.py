@@ -2,7 +2,7 @@
 
 All engines agree on these expressions. They use floor instead of round, and casts outside of
 aggregates. They compare in ways that do not depend on whether an engine sorts NaN last. They never
-divide by zero, and use no integer division. Some engines have a faster alternative, because
+divide by zero, and use no integer division. For some engines there are faster alternatives, because
 arithmetic dominates the cost of a query of several numbers. In DuckDB the minimum of two numbers
 takes ten times as long as their product. A square in floats takes three times as many steps as one
 in integers.

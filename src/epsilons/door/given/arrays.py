@@ -648,7 +648,7 @@ class ArrayPeople:
             return grid, (~valid).astype(np.int64)
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
         total = summed(self.who, grid, self.rows.size)
-        if adds:  # each row is nothing + its value, so all but one of these are taken away
+        if adds:  # each row includes the integer of 0, the sum only once
             return np.clip(total - nothing * (some - 1), 0, GRID), self.rows - some
         r = np.maximum(some, 1)
         return np.where(some == 0, nothing, (2 * total + r) // (2 * r)), self.rows - some

@@ -267,7 +267,7 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
 def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories") -> ColumnError:
     """Return the error for a column with an entry whose type does not match `kind`.
 
-    Of the entry, the message contains only its type.
+    The message shows only the type of the entry.
     """
     what = TIMES if is_time(type_) else AS_TEXT
     if issubclass(type_, (list, tuple, np.ndarray)):

@@ -1,4 +1,4 @@
-"""The mechanisms under add/remove: two sums, cells, and counts of people on each rung."""
+"""The mechanisms under add/remove: two sums, cells, and counts of people by public budget level."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["multiples", "weights_up_to"]
 
 
-# Weights and losses of the rungs of a ladder, which can have thousands of rungs.
+# Weights and losses of the rungs (public budget levels) of a ladder, which can have thousands.
 
 
 def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[int]:
@@ -110,8 +110,8 @@ class TwoSums:
     def losses(self) -> tuple[Fraction, ...]:
         """The largest loss of a person on each rung."""
         (a, b), (c, d) = self.matrix
-        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1. The ℓ1 norm is largest at d = 0 or d =
-        # 1.
+        # A unit of weight moves (t, T) by (d, 1) with 0 ≤ d ≤ 1. The ℓ1 norm is largest at an end,
+        # d = 0 or 1.
         unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
         return multiples(unit, self.weights)
 

@@ -145,7 +145,7 @@ class CellTable(ABC):
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error of a share: one lattice point of noise."""
+        """The largest rounding error of a share: one lattice step of the noise."""
         return ratio(Fraction(1), self.divisor)
 
     def _scaled(self, counts: Integers, weight: int) -> npt.NDArray[Any]:
@@ -272,7 +272,9 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
 
 
 def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
-    """Return the s of weights e·2^s: small enough for 64-bit counts, with a minimum precision.
+    """Return the exponent s of weights e·2^s.
+
+    Counts fit 64 bits, unless weights would then have fewer bits than the minimum.
 
     Args:
         spent: the effective budgets, ascending.

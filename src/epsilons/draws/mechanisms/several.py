@@ -140,7 +140,7 @@ class SeveralSums:
 
     @cached_property
     def slack(self) -> float:
-        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
+        """A bound on all rounding errors on a unit range: of values, means of rows, sums, noise."""
         return 1.0 / self.grid + ratio(Fraction(5, 2), self.divisor)
 
     def alone(self, place: int) -> Additive:

@@ -25,7 +25,8 @@ WEIGHT_BITS = 45
 for ordinary budgets fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Bulk draws are fast up to a noise scale of 2^53; weights keep at least 36 bits for this."""
+"""Bulk draws are fast up to a noise scale of 2^53. To stay below it, weights have fewer bits, but
+at least 36."""
 
 _KEEP_BITS = 53
 
@@ -161,7 +162,7 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
+        """A bound on all rounding errors on a unit range: of values, means of rows, sum, noise."""
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
@@ -215,7 +216,7 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """Return the s of weights e·2^s: `most` bits for the largest weight, or fewer for fast noise.
+    """Return the exponent s of weights e·2^s: the largest has `most` bits, or fewer for fast noise.
 
     Args:
         spent: the effective budgets, ascending.
@@ -447,7 +448,7 @@ class SumAndSquares:
 
     @property
     def slack(self) -> float:
-        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
+        """A bound on all rounding errors on a unit range: of values, means of rows, sums, noise."""
         return self.alone.slack
 
     @property

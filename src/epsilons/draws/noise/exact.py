@@ -393,7 +393,7 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
 
 
 def _chunk(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss one batch: a count decides for the integer part of p/q, the filter for the rest."""
+    """Toss one batch: a count decides the integer part of p/q, the float filter the fraction."""
     if p.max() > q:
         whole = p // q
         # P(V >= whole) = e^{-whole}. The two coins are independent, so their probabilities

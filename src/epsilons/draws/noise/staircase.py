@@ -64,7 +64,7 @@ class Stairs:
         return (distance + (self.steps - self.inner)) // self.steps
 
     def _next(self, distance: int) -> tuple[int, int]:
-        """Return the stair of distance + 1, and how many of its distances are at least this."""
+        """Return the stair of d = distance + 1, and how many of its distances are at least d."""
         level = self._level(distance + 1)
         return level, self.inner + level * self.steps - (distance + 1)
 
@@ -380,7 +380,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _ascent(self) -> Ascent:
-        """The coin that decides whether x is beyond the first stair, which contains 0 only once."""
+        """The coin for whether x is beyond the first stair, which has 2 inner - 1 integers."""
         return Ascent(self.rate, 2 * self.inner - 1, 2 * self.steps)
 
     @cached_property

@@ -37,7 +37,7 @@ class BitLayout(Layout):
         return (bits(table["answer"]),)
 
     def fields(self, size: int) -> list[Any] | None:
-        """One byte, which holds one bit."""
+        """Return one field: a byte that contains the bit."""
         return [("answer", "u1")] if size == 1 else None
 
 

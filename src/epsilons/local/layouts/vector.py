@@ -14,7 +14,7 @@ from epsilons.errors import DataError
 from epsilons.local.layout import Answers, Layout, Unpacker, by_length, whole, word
 
 PARAMETERS: Final = struct.Struct("<Id")
-"""Dimension and radius."""
+"""The format of the parameters: dimension and radius."""
 
 _SIGNS: Final = 14
 """Size of an answer in bytes, without a vector."""
@@ -90,7 +90,7 @@ class VectorLayout(Layout):
         )
 
     def fields(self, size: int) -> list[Any] | None:
-        """Integers, and the bytes of a vector if the size includes a vector."""
+        """Return fields of integers, and of the bytes of a vector if the size includes one."""
         if size not in (_SIGNS, _SIGNS + 8 * self.dimension):
             return None
         signs = [("signs", "u1"), ("distance", "u1"), ("seed", "<u8"), ("answer", "<u4")]

@@ -67,7 +67,7 @@ def _dots(alt: Any, rows: list[Row], line: Any, *, log: bool, title: str) -> Any
 
 
 def table(alt: Any, rows: list[Row]) -> Any:
-    """Return a chart of printed and reproduced errors, with quantiles above mean squares."""
+    """Return a chart of printed and reproduced errors: quantiles on top, mean squares below."""
     ordered = sorted(rows, key=lambda row: row["error"] == "E")
     return _dots(
         alt,

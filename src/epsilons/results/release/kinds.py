@@ -84,8 +84,8 @@ class TotalEstimate(Scalar):
     """The sum of everyone's values.
 
     Attributes:
-        bounds: the possible range of the sum: the number of people times the range of one value. A
-            noisy number if participation is private.
+        bounds: the possible range of the sum: the number of people times the range of one value. If
+            participation is private, the number of people is a noisy count.
         values: the range of one person's value.
     """
 
@@ -111,7 +111,7 @@ class Pair(Estimate):
 
     Attributes:
         value: the covariance, clipped to its possible range.
-        raw: the drawn shares of the nine cells.
+        raw: the drawn shares of the nine (3 × 3) cells among which each pair of values is divided.
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.
@@ -216,7 +216,7 @@ class Pair(Estimate):
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
-        """The phrase that names the correlation, which a statement quotes."""
+        """The phrase with which a statement names the correlation."""
         pair = f"{of} with a second one" if of else " of two measurements"
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
@@ -380,7 +380,7 @@ class Counting(Margin):
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether to show this assumption: only the weakest, because a count uses no values."""
+        """Whether to show this assumption. Only the weakest is shown: a count uses no values."""
         return assumption.anything
 
 

@@ -25,10 +25,10 @@ _FINE = 256
 """A ladder with more rungs than this is shown only in part."""
 
 _PUBLIC = 2.0**20
-"""The highest possible rung: for public records, and for budgets above it."""
+"""The highest possible rung. Larger budgets, and public records (ε = ∞), are at this rung."""
 
 _NEARLY = 1.0 - 2.0**-30
-"""If at least this fraction of a budget is spent, the remainder is rounding and counts as 0."""
+"""If at least this fraction of a budget is spent, the remainder is due to rounding: show 0."""
 
 
 class Spent(NamedTuple):
@@ -65,10 +65,10 @@ def shown_levels(rungs: Floats) -> Floats:
 
 
 class Spending(Sequence[Spent]):
-    """The amount that a person spends as a function of ε: call it with an ε, or read its rows.
+    """The amount that a person spends, as a function of ε and as a sequence of rows.
 
     Attributes:
-        ADDS_UP: a sentence which says that spending adds up over releases.
+        ADDS_UP: the sentence that spending adds up over releases.
         EACH: what budgets and spending in the rows are for, to continue a line.
     """
 
@@ -263,7 +263,7 @@ class AllOfIt(Spending):
     """Everyone spent all of their ε, as in the local model.
 
     Attributes:
-        levels: the budgets, ascending; approximate if there were many.
+        levels: the budgets, ascending; approximate if there are many different budgets.
         people: the number of people with each budget.
     """
 

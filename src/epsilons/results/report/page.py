@@ -30,7 +30,7 @@ _ENDING: Final[dict[Role, str]] = {
     "made": "How it was made",
     "statement": "To copy",
 }
-"""The headings at the end of a page, by the roles of the parts under them."""
+"""The headings of the last sections of a page, by the role of the parts in each section."""
 
 
 def as_page(sheet: Sheet, data: Any) -> str:

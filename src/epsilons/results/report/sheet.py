@@ -40,7 +40,7 @@ Role: TypeAlias = Literal[
 """The purpose of a part. Formats use it to select or move parts."""
 
 Depth: TypeAlias = Literal["", "first", "brief", "whole"]
-"""The formats that show a part: all, only `print`, only brief formats, or only whole formats.
+"""The formats that show a part: "" for all, or only `print`, only brief or only whole formats.
 
 The text and the notebook are brief. A page is whole: it has space for figures and more tables.
 """
@@ -93,7 +93,7 @@ class Note:
         words: the sentences.
         depth: the formats that show it.
         section: its heading on a page; "" for the top of the page.
-        set_in: whether it belongs to the part above it and is indented.
+        set_in: whether it is indented because it belongs to the part above it.
     """
 
     role: Role
@@ -108,10 +108,10 @@ class Fact:
     """A short fact.
 
     Attributes:
-        name: its subject; "" if it is omitted from lists of facts.
-        words: the fact itself.
-        said: the fact as a sentence without the name, if this differs from `words`. For joined
-            facts, the phrase for this fact in the common sentence, or "" if it is omitted.
+        name: its label in lists of facts; "" if such lists omit it.
+        words: the fact, as shown after its label.
+        said: the fact as a sentence without its label, if this differs from `words`. For joined
+            facts, the phrase for this fact in the common sentence, or "" if the sentence omits it.
     """
 
     name: str
@@ -233,7 +233,7 @@ class Ranges:
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
         joint: for each row, the ends of a simultaneous interval for all rows; or empty.
-        groups: for each row, the group whose colour its bar has; or empty.
+        groups: for each row, the group that determines the colour of its bar; or empty.
     """
 
     rows: tuple[Row, ...]
@@ -358,7 +358,7 @@ class Sheet:
         blocks: the parts, in order, grouped into blocks that belong together.
         title: a one-line description of the measurement; None if the caller gave none.
         headline: the main number, or a description of the plan; "" if a table comes first.
-        claim: the interval as a sentence, for a page whose title already has the number; or "".
+        claim: a sentence with the interval, for a page that has the number in its title; or "".
         byline: a line with the column, the date and the version.
         picture: a one-line description of the picture; "" if the name is sufficient.
         simulated: whether it was drawn from a seed, so it is not private.
@@ -377,7 +377,7 @@ class Sheet:
     summary: tuple[str, ...] = ()
 
     def parts(self, *, whole: bool) -> Iterator[Part]:
-        """The parts for whole formats if `whole` is true, otherwise the parts for brief formats."""
+        """The parts for whole formats if `whole` is true, otherwise those for brief formats."""
         return (part for block in self.blocks for part in shown(block, whole=whole))
 
     def of(self, *roles: Role) -> list[Part]:

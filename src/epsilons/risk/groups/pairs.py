@@ -85,7 +85,8 @@ class GroupPair:
     def difference(self, beta: float, times: tuple[float, float] = (1.0, 1.0)) -> Range:
         """An interval for the first mean minus the second, except with probability beta.
 
-        Or for these two means, each times a nonnegative factor. Proof: docs/proofs/groups.md (19).
+        With `times`, each mean is first multiplied by a nonnegative factor.
+        Proof: docs/proofs/groups.md (19).
         """
         (a, b), (c, d) = (side.mean for side in self.sides)
         f, g = times
@@ -187,7 +188,7 @@ class GroupPair:
         return min(alone, self.reach.assumption.apart * self.reach.apart(self._shares, most))
 
     def _sampled(self, times: Times, part: float) -> float:
-        """Bound on the bias of a sample from a population with related budgets."""
+        """Bound on the bias of a sample from a population with budgets related to values."""
         far = 0.0
         for side in (0, 1):
             least, most = self.sides[side].share

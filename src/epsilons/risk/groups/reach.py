@@ -118,7 +118,7 @@ ROWS: Final = row_of(np.arange(PARTS))
 
 
 def noise_of(cells: int | None, others: int = 1) -> tuple[Combined, Integers]:
-    """The noise of T, and its law for each part of means. Proof: docs/proofs/frequencies.md (13).
+    """The noise of T, and its row for each bin of means. Proof: docs/proofs/frequencies.md (13).
 
     Args:
         cells: number of noises that sum to zero; None if they are independent.
@@ -193,7 +193,7 @@ class Reach:
         return way(shares, part, beta)
 
     def nearer(self, beta: float) -> bool:
-        """Whether the bound by δ is smaller than the bound for arbitrarily related budgets.
+        """Whether δ gives a smaller bound than the one for budgets that are related in any way.
 
         The comparison uses a group with half the total weight and a mean in the middle of the
         range. It depends only on budgets.
@@ -305,7 +305,7 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """The smaller of `found` and the bias bound for related budgets and any group weight.
+        """The smaller of `found` and the bias bound for any budgets and any group weight.
 
         If only a noisy weight of the group is known, the noise must not decide which bound is used.
         With β/2 for each side, the minimum on each side does not decrease in that weight.

@@ -67,10 +67,10 @@ class AdditiveMechanism(Protocol):
     """An additive integer mechanism: floor(Σ k·g / grid) + noise, possibly after sampling.
 
     Each person at level l adds `weights[l]·g`, where g can change by `reach` in each of `moves`
-    sums with independent noise. This is an ℓ1 distance of moves·reach; if the grid is 1, also for
-    contributions split over many sums. With sampling, a person at level l is used with probability
-    `keep[l]`. Otherwise the middle of the range replaces their value; no value is farther from it
-    than half the range.
+    sums with independent noise. So the sums change by at most moves·reach in ℓ1. If the grid is 1,
+    this also holds for a person who splits their contribution over many sums. With sampling, a
+    person at level l is used with probability `keep[l]`. Otherwise their value is replaced by the
+    middle of the range, which is at most half the range away from any value.
     """
 
     @property
@@ -423,7 +423,8 @@ def even(law: LawPieces, d: int) -> float:
 # edge, or d is 0 or k·steps. All vertices are integers.
 
 _NEAR = 4
-"""Stairs, and units of the count, to search on each side of 0; farther out, changes repeat."""
+"""The numbers of stairs and of count units to search on each side of 0. Farther out, the changes of
+the exponent repeat."""
 
 _FAR_PAIRS = (7, 64, 1001, 2**20)
 """More distant stairs that are also searched, to check that the changes repeat."""
