@@ -268,8 +268,11 @@ def test_the_release_says_what_weights_mean() -> None:
     assert str(again) == str(found)
     assert again.for_each(EPSILON, WEIGHT).tolist() == found.for_each(EPSILON, WEIGHT).tolist()
     assert ep.verify.published(found.to_json()).holds
-    with pytest.raises(ArgumentError, match="Give weights="):
+    with pytest.raises(ArgumentError, match="Give one weight"):
         found.for_each(EPSILON)
+    with pytest.raises(ArgumentError, match="Give one weight"):
+        found.spent(1.0)
+    assert found.spent(EPSILON[0], WEIGHT[0]) == found.for_each(EPSILON, WEIGHT)[0]  # type: ignore[call-arg]
     with pytest.raises(ArgumentError, match="nobody has a weight"):
         asked(weights=None).for_each(EPSILON, WEIGHT)
 

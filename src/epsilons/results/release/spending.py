@@ -197,6 +197,10 @@ class PerWeight(ByLevel):
     fewest: Integers
     most: Integers
 
+    def __call__(self, epsilon: float, weight: float | None = None) -> float:
+        """Return how much a person with this budget and this weight spent."""
+        return float(self.for_each([epsilon], None if weight is None else [weight])[0])
+
     @property
     def budgets(self) -> list[float]:
         """The largest budget of a person at each level, up to rounding."""
@@ -222,7 +226,7 @@ class PerWeight(ByLevel):
         if given is None or given.shape != budgets.shape:
             raise ArgumentError(
                 "weights: people have weights in this release, so what they spent depends on them. "
-                "Give weights=, one for each budget."
+                "Give one weight for each budget."
             )
         units = np.maximum(np.floor(given / self.unit + 0.5), 1.0)
         spent = super().for_each(budgets_of_units(budgets, units))
