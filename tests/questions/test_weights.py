@@ -78,6 +78,10 @@ def test_fractions_and_thousands_of_weights_estimate_the_same() -> None:
     assert "rounded to multiples of" in by_mean.assumes
     assert "rounded" not in asked().assumes
     assert by_mean.total().value == pytest.approx(len(MEN) * TRUE, rel=1e-6)
+    own = {"epsilon": math.inf, "weights": WEIGHT / WEIGHT.mean()}
+    total = ep.total(WAGE, bounds=BOUNDS, **own)
+    assert total.value == pytest.approx(len(MEN) * TRUE, rel=1e-6)
+    assert total.bounds[1] == pytest.approx(len(MEN) * BOUNDS[1], rel=1e-6)
 
 
 def test_weights_of_one_change_no_draw() -> None:

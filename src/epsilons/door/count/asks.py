@@ -171,8 +171,7 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
             neither true nor false; there are too few or too many people, or rows without a person;
             somebody is in two public groups.
     """
-    unit, heads = rules.unit_of(ask), counted.heads
-    check_people(counted.levels, counted.people, counted.faults, names, unit, heads)
+    check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
@@ -185,7 +184,7 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         unit=rules.unit_of(ask),
         categories=rules.labels(ask),
         people=counted.members[order] if ask.apart and counted.members is not None else None,
-        heads=None if heads is None else heads.ordered(order),
+        heads=None if counted.heads is None else counted.heads.ordered(order),
         weight=rules.weight,
     )
 
@@ -354,14 +353,7 @@ def summed(index: Integers, numbers: Integers, size: int) -> Integers:
     return total
 
 
-def check_people(
-    levels: Floats,
-    people: Integers,
-    faults: Faults,
-    names: Names,
-    unit: int,
-    heads: Heads | None = None,
-) -> None:
+def check_people(levels: Floats, people: Integers, faults: Faults, names: Names, unit: int) -> None:
     """Check budgets and people, but not values.
 
     Args:
@@ -370,7 +362,6 @@ def check_people(
         faults: counts of faults that may lead to a refusal.
         names: the names of the parameters in messages.
         unit: the largest contribution of one person to a sum.
-        heads: the number of people, if `people` are units of weight.
 
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
@@ -409,7 +400,7 @@ def check_people(
             "Everyone has one budget: give all rows of a person their smallest one. "
             "This message is for the curator only."
         )
-    if (n if heads is None else heads.number.sum()) < 2:
+    if n < 2:  # a person who is alone is one unit, whatever their weight
         raise DataError(
             f"{names.either} has only one person: the result would be their value. At least two "
             "people are needed."
