@@ -33,6 +33,7 @@ NEIGHBOURS = ("replace", "add-remove")
 NEW = frozenset(
     {
         "release.CountOfSome",
+        "release.PerWeight",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
