@@ -273,7 +273,7 @@ class _Way:
         weights, spent = self.call.weights, answer.spent
         if weights is None or not isinstance(spent, PerWeight):
             return "", ""
-        most = max(spent.amounts, default=math.inf)
+        most = max(spent.amounts, default=0.0)
         return words.weighed(self.call.name_of(weights.column), spent.unit, most)
 
     @property

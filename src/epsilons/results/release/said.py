@@ -206,8 +206,8 @@ def _spent_line(spending: Spending) -> str:
     ends = budget(min(spent)), budget(max(spent))
     said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "")
     if spending.EACH:
-        own = budget(max(spending.amounts, default=math.inf))
-        return f"{said}{spending.EACH}, and at most {own} each."
+        own = [f", and at most {budget(max(spending.amounts))} each"] if spending.amounts else []
+        return f"{said}{spending.EACH}{''.join(own)}."
     said += " each"
     most = max(kept, default=0.0)
     if most <= 0.0:
