@@ -19,7 +19,7 @@ from epsilons.budgets.levels import budgets_of_units
 from epsilons.door.count.weights import MOST_UNITS, Heads
 from epsilons.door.given import columns
 from epsilons.errors import DataError, EpsilonsError, PrivacyError
-from tests.door.conftest import BACKENDS, STEPS, grid, nine_bits, on_engine
+from tests.door.conftest import BACKENDS, SPARK, STEPS, grid, nine_bits, on_engine
 
 EPSILON = [0.1, 0.5, 2.0, math.inf, 0.0]
 BOUNDS = (0.0, 100.0)
@@ -144,6 +144,17 @@ def test_every_engine_gives_the_integers_of_dictionaries(
             for cells in ("x", "kind"):
                 expected = by_hand(rows, weights, person=person, cells=cells)
                 assert as_found(counted(data, person=person, cells=cells)) == expected
+
+
+def test_spark_gives_the_integers_of_dictionaries(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    for person in (False, True):
+        rows = table(FRACTIONS, 3 if person else 1)
+        data = on_engine(SPARK, rows, tmp_path, request)
+        for cells in ("x", "kind"):
+            expected = by_hand(rows, FRACTIONS, person=person, cells=cells)
+            assert as_found(counted(data, person=person, cells=cells)) == expected
 
 
 @pytest.mark.parametrize("name", ["polars", "duckdb", "pyarrow by itself", "csv"])

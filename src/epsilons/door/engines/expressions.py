@@ -168,9 +168,10 @@ def plain_budget(table: Columns, sql: Dialect) -> list[str]:
     if not isinstance(table.epsilon, str):
         return []
     budget = double(table, table.epsilon, sql)
+    units = [] if table.units is None else [f"{sql.name(table.units)} AS d"]
     if engine_of(table.frame).peek == "never":
-        return _budget_and_key(budget, sql)
-    return [f"{budget} AS e"]
+        return [*_budget_and_key(budget, sql), *units]
+    return [f"{budget} AS e", *units]
 
 
 def double(table: Columns, column: str, sql: Dialect) -> str:

@@ -210,7 +210,7 @@ class Plan:
     def _in_text(self, table: Columns) -> nw.LazyFrame[Any] | None:
         """Return numbers on their grids as one SQL query, if the plan has no other columns."""
         sql = dialect_of(table.frame)
-        others = self.keys or self.flags or self.pairs or self.folded or self.weighed
+        others = self.keys or self.flags or self.pairs or self.folded
         if sql is None or others or table.ladder is not None:
             return None
         asked = [(name, each.values.column, each.ask) for name, each in self.numbers.values()]
