@@ -31,7 +31,7 @@ OTHER := .venv-$(VERSIONS)
 test-versions:
 	$(PYTHON) -m venv $(OTHER)
 	$(PYTHON) scripts/versions.py $(VERSIONS) > $(OTHER)/constraints.txt
-	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OTHER)/constraints.txt -e ".[duckdb,pandas,report]" pytest pytest-xdist hypothesis scipy
+	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OTHER)/constraints.txt -e ".[duckdb,pandas,report,data,postgres]" pytest pytest-xdist hypothesis scipy statsmodels
 	$(OTHER)/bin/epsilons demo --report demo.html
 	$(OTHER)/bin/python -m pytest -m "not slow and not rest" tests/mechanisms tests/noise tests/corpus tests/tasks
 

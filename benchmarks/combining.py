@@ -258,7 +258,7 @@ def _objective(one: Combination, noise: float) -> float:
 
 
 def _spread(budgets: ep.Budgets) -> Integers:
-    """Return candidate edges: all levels above 0, or a sample even in people and in log ε."""
+    """Return candidate edges: all levels above 0, or some, evenly spaced in people and in log ε."""
     usable = np.flatnonzero(budgets.levels > 0.0)
     if len(usable) <= _EDGES:
         return usable

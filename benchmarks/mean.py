@@ -94,7 +94,7 @@ ARRAYS = MEAN.format(frame="", asked="values, epsilon=epsilon")
 
 
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
-"""The variable that makes Python compile modules again in each process."""
+"""The environment variable that makes Python compile modules again in each process."""
 
 
 def fresh() -> Iterator[Result]:

@@ -42,7 +42,7 @@ def intervals() -> Iterator[Result]:
 
 
 def ladders() -> Iterator[Result]:
-    """Time of releases of 2,000 people without declared budget levels, on thousands of rungs."""
+    """Time of releases of 2,000 people on thousands of rungs (budget levels), none declared."""
     rng = np.random.default_rng(0)
     values, epsilon = rng.random(2000), np.exp(rng.normal(-1.0, 1.0, 2000))
     for words, cap in (("with a cap", 1.0), ("counted first", None)):

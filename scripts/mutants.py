@@ -74,7 +74,7 @@ class Fault:
 
     @property
     def title(self) -> str:
-        """The room and the name."""
+        """The name of the list and the name of the fault."""
         return f"{self.room}: {self.name}"
 
     def problem(self, root: Path) -> str | None:

@@ -17,9 +17,13 @@ _LOWER = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(\[[^]]*\])?>=(?P<version>[0-9.]
 
 
 def oldest(project: dict) -> list[str]:
-    """Return a constraint for each dependency with a lower bound: any version with that prefix."""
-    extras = project["optional-dependencies"].values()
-    needed = [*project["dependencies"], *(each for extra in extras for each in extra)]
+    """Return a constraint for each dependency of users: any version with its lower bound as prefix.
+
+    The tools of developers (`dev` and `docs`) are not constrained.
+    """
+    extras = project["optional-dependencies"].items()
+    used = [each for name, needs in extras if name not in ("dev", "docs") for each in needs]
+    needed = [*project["dependencies"], *used]
     matches = [_LOWER.match(each) for each in needed]
     return sorted({f"{found['name']}=={found['version']}.*" for found in matches if found})
 

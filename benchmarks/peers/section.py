@@ -32,7 +32,7 @@ WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
 WHAT = {"mean": "the mean", "frequencies": "the frequency table"}
 
 Key = tuple[str, str, int]
-"""Tool, task, rows."""
+"""The key of an outcome: tool, task and rows."""
 
 
 @dataclass

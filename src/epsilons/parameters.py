@@ -249,7 +249,7 @@ def refuse(
 
 @functools.cache
 def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str, bool]]:
-    """Return all arguments, the positional ones, and whether each required one can be None."""
+    """Return the names of all and of positional arguments, and which required ones can be None."""
     every = [each for each in inspect.signature(asked).parameters.values() if each.name != "self"]
     needed = [each for each in every if each.default is each.empty]
     return (

@@ -118,8 +118,8 @@ HIGHEST: Final = (
     "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, no matter "
     "who has one."
 )
-"""A note for releases with a declared level at the upper end of the public range of ε. It is shown
-for any data."""
+"""A note for releases with a declared level at the upper end of the public range of ε. These
+releases show it for all data, so it reveals nothing."""
 
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
@@ -176,7 +176,7 @@ def drawn_together(means: int) -> str:
 
 
 def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
-    """A sentence, to append to another, on the protection of groups, answers and the subset.
+    """A sentence on the protection of group membership, answers and `where`, to append to another.
 
     Args:
         groups: whether there are groups.

@@ -97,8 +97,8 @@ def quantile(
         The same as for `epsilons.mean`: docs/proofs/quantiles.md.
 
     Reference:
-        A table is a closed histogram (docs/proofs/closed.md). A selection is the exponential
-        mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
+        A table is a histogram whose noise sums to zero (docs/proofs/closed.md). A selection is the
+        exponential mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
     """
     return answered(Quantile, locals())
 
@@ -122,7 +122,7 @@ def count(
     title: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish the number of people, if participation is private, or the number with a label.
+    """Publish the number of people, if participation is private, or of people with a label.
 
     Under add/remove, everyone whose budget is at least the lowest level counts as one, and spends
     that level. With `where` under replace, the result is the estimated share of people with the

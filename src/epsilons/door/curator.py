@@ -90,7 +90,7 @@ def _text(values: Any) -> pl.Series:
 
 
 def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
-    """Return the text cells of a column that do not parse as numbers; none for other types."""
+    """Return the text cells of a column that do not parse as numbers; no cells for other types."""
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
@@ -279,7 +279,7 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
 
 
 def _median(size: Integers, people: Integers) -> float:
-    """Return the median of sizes, weighted by their numbers of people; 0 without people."""
+    """Return the median of sizes, weighted by their numbers of people; 0 if nobody is counted."""
     order = np.argsort(size)
     ends = np.cumsum(people[order])
     if ends.size == 0 or ends[-1] == 0:
@@ -419,9 +419,10 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Return flags of the budget `e` (0 if `person` is 0), and `e` as the least and the largest.
+    """Return flags of the budget `e`, and `e` as the least and the largest budget of a row.
 
-    If `e` is not a positive, finite budget of a person, the least is ∞ and the largest is 0.
+    All flags are 0 if `person` is 0. If `e` is not a positive, finite budget of a person, the least
+    is ∞ and the largest is 0.
     """
     import narwhals as nw
 

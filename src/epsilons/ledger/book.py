@@ -359,7 +359,7 @@ class Book:
         return who if self.store.one(known, other) is None else other
 
     def balances(self, who: door.People) -> Integers:
-        """Return position, account, budget and spending of people with an account, by account.
+        """Return position, number, budget and spending of each account found, ordered by number.
 
         A few people are looked up in the database. For many people, all accounts are read and
         matched.
@@ -401,7 +401,7 @@ class Book:
         return sum(not gone.isdisjoint(self._marks(who)) for who in ids) if gone else 0
 
     def _marks(self, who: bytes) -> list[bytes]:
-        """Return the marks that remain of an erased id, for both possible tags."""
+        """Return the keyed hashes that remain after an id is erased, for both possible tags."""
         tags = filter(None, (who, door.other_tag(who)))
         return [chain.mark(self.secret, each) for each in tags]
 

@@ -107,7 +107,7 @@ class Frequencies(Randomizer):
 
     @cached_property
     def parameters(self) -> bytes:
-        """The number of categories, the method, the public seed and a digest of the labels."""
+        """The public parameters: number of categories, method, public seed, digest of labels."""
         code, seed = CODES[self.method], self.public_seed if self.method == "projection" else 0
         return PARAMETERS.pack(self.cells, code, seed, self.labels.digest)
 

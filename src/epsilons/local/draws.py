@@ -190,7 +190,7 @@ class Shifted:
 
     @classmethod
     def of(cls, epsilon: float, reach: int) -> Shifted:
-        """Return the integer with discrete Laplace noise of scale reach/ε; none for ε = ∞."""
+        """Return an integer with discrete Laplace noise of scale reach/ε, or no noise for ε = ∞."""
         levels = np.array([epsilon])
         if np.isinf(epsilon):
             return cls(levels, PointMass(), reach)
@@ -287,7 +287,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
     bits = 64
 
     def reached(y: int) -> bool:
-        """Whether W < e^{−y·rate}; bits drawn to decide this are kept for the next comparison."""
+        """Whether W < e^{−y·rate}. Bits drawn to decide this are kept for the next comparison."""
         nonlocal lead, bits
         if y <= 0:
             return True
@@ -420,7 +420,7 @@ class Cap:
         return found
 
     def channel(self, epsilon: float) -> Channel:
-        """Return the exact distribution of an answer, for `epsilons.verify`; up to 8 signs."""
+        """Return the exact distribution of an answer of up to 8 signs, for `epsilons.verify`."""
         flip = threshold(epsilon, self.inside, self.answers)
         inside, outside = self.inside, self.answers - self.inside
         every = range(self.answers)

@@ -46,7 +46,7 @@ class Unpacker:
 
 
 def packed(bits: NDArray[np.bool_]) -> bytes:
-    """Pack bits into bytes, the first bit lowest; every row of a matrix begins a new byte."""
+    """Pack bits into bytes, from the lowest bit up. Every row of a matrix begins a new byte."""
     return np.packbits(bits, axis=-1, bitorder="little").tobytes()
 
 
@@ -121,7 +121,7 @@ class Layout(ABC):
         return table
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Return the order in which the rows of a table appear in reports; None if it is the same.
+        """Return the order in which the rows of a table appear in reports; None if it is unchanged.
 
         Raises:
             DataError: an answer is invalid.

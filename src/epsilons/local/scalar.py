@@ -72,7 +72,7 @@ class Bit(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """Empty: there are no parameters."""
+        """The public parameters, which are empty: a bit needs none."""
         return b""
 
     def channel(self, epsilon: float) -> Channel:
@@ -172,7 +172,7 @@ class Mean(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """The bounds, two float64."""
+        """The public parameters: the bounds, as two float64."""
         return PARAMETERS.pack(*self.bounds)
 
     def channel(self, epsilon: float) -> Channel | Shifted:

@@ -115,7 +115,7 @@ class Bins(NamedTuple):
 
 
 class Levels:
-    """The distribution of budgets. Its histogram is computed when it is read, merged or pickled.
+    """The distribution of budgets. Reading, merging or pickling it computes a histogram.
 
     Args:
         found: one budget for each person, or a histogram.

@@ -93,7 +93,7 @@ class Vector(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """Dimension and radius."""
+        """The public parameters: dimension and radius."""
         return PARAMETERS.pack(self.dimension, self.radius)
 
     def cap(self, epsilon: float) -> Cap:

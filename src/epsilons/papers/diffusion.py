@@ -146,7 +146,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
 
 
 def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
-    """Return the centre and spread of the population that diffusion estimated.
+    """Return the centre and spread of the population, as estimated by diffusion.
 
     The difference of two people has √2 times the standard deviation of one person.
     """
@@ -166,7 +166,7 @@ def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
 @storable("mechanisms.Crossing")
 @dataclass(frozen=True)
 class Crossing:
-    """The index of the first noisy query that exceeds a noisy threshold (sparse vector technique).
+    """Mechanism for the index of the first noisy query above a noisy threshold (sparse vector).
 
     A query fires if it exceeds the threshold. Queries are integers; their number is public. The
     mechanism contains no data.
@@ -306,7 +306,8 @@ class Diffused:
         step = math.ldexp(1.0, octave - 2)
         people = np.clip(values[kept], -_LIMIT, _LIMIT)
         wide = _radius(self.wide, people, step, source)
-        # Floats of this size have no smaller spacing, and candidates are indexed in 64 bits.
+        # A smaller step would be finer than floats of this size, and give too many candidates for
+        # 64-bit indices.
         step = max(step, wide / _FINEST)
         half = math.ceil(wide / step)
         with np.errstate(over="ignore"):  # a value that overflows is beyond the last cell

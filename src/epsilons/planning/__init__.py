@@ -171,7 +171,7 @@ def plan(
             their own value.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may be related to values: True, False, or by how much.
+        related: whether budgets may be related to values: True, False, or a bound δ on how much.
         spread: for a mean, a guess of the standard deviation, as a fraction of the range. Errors
             are then forecast for such data, and the plan also shows the worst case.
         loss: the error that `auto` minimizes: "mse", "pac", or for frequencies "largest".
@@ -267,7 +267,7 @@ def compare_menus(
         statistic, categories, edges: the statistic, as in `epsilons.plan`.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may be related to values: True, False, or by how much.
+        related: whether budgets may be related to values: True, False, or a bound δ on how much.
         spread: for a mean, a guess of the standard deviation, as a fraction of the range.
         loss: the error that is minimized: "mse", "pac", or for frequencies "largest".
         confidence: the confidence of the intervals.
@@ -297,9 +297,9 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     Args:
         kind: the class of the question.
         cells: for frequencies, the number of categories.
-        said: arguments of questions, by name. A field of the question that is not an argument of
-            `plan` has its value for plans in its metadata, as "planned". Both columns of a
-            covariance have the same bounds.
+        said: arguments of questions, by name. If `plan` has no argument for a field of the
+            question, the metadata of the field contain its value for plans, as "planned".
+            Both columns of a covariance have the same bounds.
 
     Raises:
         ArgumentError: an argument is invalid, or is for another statistic.

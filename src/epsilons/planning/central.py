@@ -257,7 +257,7 @@ class Plan(Asked):
 
     @cached_property
     def sides(self) -> tuple[SideOutcome, ...]:
-        """The best cap and its errors if `related` is True, 0.05, False or the plan's own value.
+        """The best cap and its errors for `related` True, 0.05 and False, and for the plan's value.
 
         Errors are those of the best method under each assumption, in data units.
         """

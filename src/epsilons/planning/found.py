@@ -79,7 +79,7 @@ is at most this many times as wide as the standard deviation requires."""
 
 
 class RangeSpent(NamedTuple):
-    """The amounts that a person at one level would spend on the range and on the mean.
+    """The amounts that a person at one level spends on the range and on the mean.
 
     Attributes:
         epsilon: their budget.
@@ -108,7 +108,7 @@ class RangeForecast:
         pac: the error not exceeded with the plan's confidence, in the same units; for Gaussian data
             the half-width of the interval.
         share: the fraction of all spending that is used to find the range.
-        spent: the amounts that a person at each level would spend.
+        spent: the amounts that a person at each level spends.
     """
 
     looks: int
@@ -119,7 +119,7 @@ class RangeForecast:
 
     @property
     def spending(self) -> ByLevel:
-        """The total amount that a person at each level would spend."""
+        """The total amount that a person at each level spends."""
         levels, people, on_range, on_mean, _ = (
             np.array(each) for each in zip(*self.spent, strict=True)
         )
@@ -395,14 +395,14 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
 
 
 def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person at each level; the levels of the draw may be coarser."""
+    """The privacy loss of a person at each of `levels`, even if the draw has coarser levels."""
     own, losses = draw.charged
     place = np.searchsorted(own, levels, side="right") - 1
     return tuple(losses[at] for at in place.tolist())
 
 
 def _errors(found: Rehearsal, trial: Trial) -> Errors:
-    """The errors as fractions of the range; for Gaussian data in standard deviations."""
+    """The errors as fractions of the range or, for Gaussian data, in standard deviations."""
     estimate, goal, margin = found.estimate, trial.goal, found.estimate.margin
     if found.answer.weighing is not None:
         square, pac = (replace(goal, loss=loss).risk(found.weighing) for loss in ("mse", "pac"))

@@ -44,7 +44,7 @@ class Planned:
     Attributes:
         name: its title, or the statistic and its column.
         share: its share of everyone's budget.
-        method: the method that would be used.
+        method: the method that the release will use.
         rmse: the typical error, in data units. If a range has to be found, it is a fraction of that
             range, or for Gaussian data in standard deviations. None if it depends on the data.
         half_width: half the width of the question's interval, at its confidence. It holds for any
@@ -52,7 +52,7 @@ class Planned:
             values that the plan assumes. None if it cannot be forecast.
         target: the half-width that the user wants; None if the question has no target.
         plan: the complete plan of this question. Its budgets are this share of everyone's budget.
-        spending: the amount that a person would spend on this question, as a function of the part
+        spending: the amount that a person spends on this question, as a function of the part
             of their budget that is offered to it.
     """
 
@@ -103,7 +103,7 @@ class SeveralPlans(Forecasts):
 
     @cached_property
     def spent(self) -> ByLevel:
-        """The amount that a person at each level would spend on all questions together."""
+        """The amount that a person at each level spends on all questions together."""
         levels = self.budgets.levels
         call = Call(None, None, None, self.neighbours)
         total = np.sum(

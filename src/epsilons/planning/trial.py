@@ -148,7 +148,7 @@ class Trial:
 
     @staticmethod
     def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors of a rehearsal's weights for a goal, which may not be the rehearsal's goal."""
+        """The errors of the weights of a rehearsal for a goal, even if its own goal was another."""
         unit, weighing = found.estimate.unit, found.weighing
         return Errors(
             unit * goal.rmse(weighing),

@@ -35,8 +35,8 @@ _PARTS: Final = 10
 """The first stage uses a fraction of 1/10 of every budget."""
 
 _UNLUCKY: Final = 0.1
-"""Noise in the squares makes the upper bound on the spread too small with at most this probability.
-So does noise in the mean."""
+"""The largest probability that noise in the squares makes the upper bound on the spread too small.
+The same limit applies to noise in the mean."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,9 +46,9 @@ class Count(Question):
 
     Attributes:
         values: any column of numbers. All rows are counted, or with missing="exclude" only people
-            with a value in this column. None for the column of budgets.
+            with a value in this column. None stands for the column of budgets.
         where: a column and a label, or a Boolean column: only people who have a row with that
-            label, or with True, are counted. None for everyone.
+            label, or with True, are counted. If it is None, everyone is counted.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -97,7 +97,7 @@ class Count(Question):
 
     @property
     def label(self) -> Any:
-        """The label of the people to count; None for everyone, or everyone with a value."""
+        """The label of the people to count; None if everyone, or everyone with a value, counts."""
         return None if self.where is None else self._pair()[1]
 
     def _pair(self) -> tuple[Any, Any]:
@@ -128,7 +128,7 @@ class Count(Question):
 
     @property
     def refuses(self) -> str:
-        """The values that are rejected, in words: none."""
+        """An empty string: no values are rejected."""
         return ""
 
     def methods(self, neighbours: str) -> Collection[str]:
@@ -203,11 +203,11 @@ class Count(Question):
         return self._counted(rows, call)
 
     def _built(self, allocation: Allocation) -> Additive:
-        """Build the mechanism of one weighted sum: everyone is 1 or 0."""
+        """Build the mechanism of one weighted sum: everyone has the value 1 or 0."""
         return build(allocation, grid=door.GRID, bounds=(0.0, 1.0))
 
     def _read(self, mechanism: Additive, drawn: int) -> Read:
-        """Compute the number of people with the label: their estimated share, times all people."""
+        """Compute the number of people with the label: the number of all people times a share."""
         n, goal, weighing = int(mechanism.counts.sum()), self.goal, mechanism.weighing
         share = mechanism.estimate(drawn)
         raw = round(n * share) if math.isfinite(share) else 0

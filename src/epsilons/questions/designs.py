@@ -66,7 +66,7 @@ _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 """Candidates for the largest weight, in addition to the weights of the rungs."""
 
 _HEAVIEST: Final = 2.0**45
-"""The upper limit of all weights: the same number of bits as under Laplace noise."""
+"""The upper limit of all weights. It has as many bits as the limit under Laplace noise."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000

@@ -48,7 +48,7 @@ class Division(ABC):
         Args:
             questions: the questions, in order.
             call: the people and the terms of the call.
-            count: a function that counts people by budget; for public budgets only.
+            count: a function that counts people by budget. It is called only if budgets are public.
         """
 
     @property

@@ -96,7 +96,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # check the finer levels of the mean before any draw
+        if call.divided:  # the mean has finer levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -183,7 +183,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # check the finer levels of the mean before any draw
+        if call.divided:  # the mean has finer levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -302,12 +302,12 @@ class _Crowd:
 
     @property
     def n(self) -> int | None:
-        """The noisy number of people, if they were counted."""
+        """The noisy number of people; None if they were not counted."""
         return None if self.stage is None else max(sum(self.drawn), 0)
 
     @property
     def losses(self) -> tuple[Fraction, ...] | None:
-        """The loss from the count, if they were counted."""
+        """The losses from counting people; None if they were not counted."""
         return None if self.stage is None else self.stage.losses
 
 
@@ -534,7 +534,7 @@ def people_for_any(
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the number of people at each level, present or expected; currently too few.
+        counts: the number of people at each level, present or expected. These people are too few.
         goal: the goal of the mean.
         neighbours: "replace" or "add-remove".
     """
@@ -573,7 +573,7 @@ def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the number of people at each level, present or expected; currently too few.
+        counts: the number of people at each level, present or expected. These people are too few.
         neighbours: "replace" or "add-remove".
     """
     times = _enough_people(levels, counts.astype(np.float64), neighbours)

@@ -94,7 +94,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Payers:
-    """The people who are charged, if they have other levels than the selections.
+    """The people who are charged, if their levels differ from those of the selections.
 
     Attributes:
         levels: the budgets of the people who are charged.
@@ -119,7 +119,8 @@ def locate(
     Args:
         count: a function that counts people by level and sums weights by bucket, in one pass.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first split before anything is drawn; it can raise.
+        agree: called with the levels and the first split before anything is drawn; it can raise an
+            error.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
         doubts: pessimistic numbers of people with their probabilities, if they were counted with

@@ -189,7 +189,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """The transformation that is applied before averaging, on unit ranges; None for none."""
+        """The transformation of values before averaging, on unit ranges; None if there is none."""
         return None
 
     @property
@@ -283,7 +283,10 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return the sums to compute first, with squares if these are free; None without bounds."""
+        """Return the sums to compute first; None if the range is unknown.
+
+        Squares are included if they cost no privacy.
+        """
         if self.bounds is None:
             return None
         if self.of_some:

@@ -67,7 +67,7 @@ _INWARDS: Final = 1.5
 """The next round multiplies the quantile by this factor, to keep it inside the window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""The fractions of its best cap that the mean can keep, tried in this order."""
+"""Fractions of the mean's best cap that are reserved for the mean. They are tried in this order."""
 
 _LEAST: Final = 0.02
 """The fraction of everyone's budget that is always spent on the range. The range thus also
@@ -97,7 +97,8 @@ class Share:
 
     Attributes:
         each: the part of the budget at each level.
-        quantile: the most extreme quantile that a selection can find; above one half if none.
+        quantile: the most extreme quantile that a selection can find; above one half if it cannot
+            find any.
     """
 
     each: Floats
@@ -133,7 +134,9 @@ def best_share(
     neighbours: str = "replace",
     odds: float = _LINE,
 ) -> Share:
-    """Return the smallest share that finds an extreme quantile, taken first from unused budget.
+    """Return the smallest share that finds an extreme quantile.
+
+    It is taken first from budget that the mean does not use.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
@@ -197,7 +200,8 @@ def outer(
         count: a function that counts people by level and sums weights by bucket, in one pass.
         goal: the goal of the mean, which gets the remaining budget.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first share before anything is drawn; it can raise.
+        agree: called with the levels and the first share before anything is drawn; it can raise an
+            error.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
 

@@ -180,7 +180,10 @@ class Quantile(Question):
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` can have besides "auto"; "exclude" needs a table."""
+        """Return the names that `method` can have besides "auto".
+
+        Only a table supports missing="exclude".
+        """
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
@@ -230,7 +233,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the bins, by the part of their budget that people offer to this question."""
+        """Return the counts in bins, by the budgets that people offer to this question."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:
@@ -379,7 +382,7 @@ class Selecting:
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """Return one selection, on which a person of weight k spends k·part/2^shift."""
+        """Return one selection, on which a person of weight k spends a part of k/2^shift."""
         part = _parts(len(self.quantiles))[place]
         scale = spread_of("replace", odds) * unit * 2**self.shift / part
         if scale.denominator != 1:

@@ -571,8 +571,8 @@ class Question(ABC):
             person: the column that identifies people.
             weights: the weights of people.
             neighbours: "replace" or "add-remove".
-            levels: for add/remove.
-            cap: for add/remove.
+            levels: the public budget levels, for add/remove.
+            cap: the most that anyone spends, for add/remove.
 
         Raises:
             ArgumentError: an argument is invalid, or does not match the question.
@@ -591,7 +591,8 @@ class Question(ABC):
     def asks(self, call: Call) -> door.Ask | None:  # noqa: ARG002
         """Return the quantities to count first, before anything is drawn.
 
-        None if they cannot be counted together with other questions to the same table.
+        The result is None if they cannot be counted together with other questions to the same
+        table.
         """
         return None
 

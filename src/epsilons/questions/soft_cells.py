@@ -40,8 +40,8 @@ class SoftQuestion(Question):
 
     Attributes:
         truth: the estimated quantity, in words.
-        moments: in words, the means besides those of the values that differ by at most δ between
-            people with different budgets.
+        moments: in words, further means (besides those of the values) that differ by at most δ
+            between people with different budgets.
     """
 
     truth: ClassVar[str]

@@ -87,7 +87,7 @@ class Total(Question):
         return "" if self.excludes else 'missing values, which missing="exclude" would take'
 
     def check_terms(self, call: Call) -> None:
-        """Reject a total of private people without declared levels.
+        """Reject a total under add/remove without declared levels.
 
         Raises:
             ArgumentError: no levels are declared, so the required amount of noise is unknown.
@@ -106,7 +106,8 @@ class Total(Question):
         """Open the rows as numbers.
 
         Raises:
-            BoundsError: 0 is not in the bounds, but rows are added up from 0, or may add 0.
+            BoundsError: 0 is not in the bounds, although a person's rows are added up from 0, or a
+                missing value adds 0.
         """
         refuses = self.policy(call.neighbours) == "error"
         lo, hi = self.bounds

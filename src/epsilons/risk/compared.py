@@ -31,7 +31,7 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class TwoMeans:
-    """Two weighted means on the same bounds, of people who may be in both.
+    """Two weighted means on the same bounds. The same people may be in both.
 
     Guarantee:
         For all data that the assumptions allow, and regardless of who is in both samples, the
@@ -99,7 +99,7 @@ class TwoMeans:
 
     @cached_property
     def _ends(self) -> tuple[Bounds, Bounds]:
-        """The confidence intervals of the two means, with beta divided by `split`."""
+        """The confidence intervals of the two means; `split` divides beta between them."""
         part = EVEN if self.split is None else self.split
         first, second = (
             margin.interval(raw, self.bounds, assumption, 1.0 - share * self.beta)
@@ -114,7 +114,7 @@ class TwoMeans:
 
 
 def random_budgets(assumptions: Sequence[Assumption]) -> bool:
-    """Whether budgets are sampled together with values, so they must not decide on a formula."""
+    """Whether budgets are sampled together with values, so no choice may depend on budgets."""
     return any(each.sampled and each.related is not False for each in assumptions)
 
 

@@ -249,7 +249,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """Bound on the squared error without noise and random inclusion, for a population.
+    """Bound on the mean squared error for a population, without noise and random inclusion.
 
     Budgets may be related to values.
     """
@@ -263,7 +263,10 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """Bound on the squared error without noise and random inclusion, for at most this spread."""
+    """Bound on the mean squared error for at most this spread.
+
+    Noise and random inclusion are not part of it.
+    """
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
     own = estimator.spread + np.square(estimator.total) / n
@@ -300,7 +303,7 @@ def _drawn(assumption: Assumption, n: int, spread: float) -> float:
 def _guessed_quantile(
     weighing: Weighing, assumption: Assumption, spread: float, jitter: float, beta: float
 ) -> float:
-    """An approximate quantile of the error for data with this spread; not a bound.
+    """An approximate quantile of the error for data with this spread. It is not a bound.
 
     A Gaussian with variance v has the tail of Hoeffding's bound with square 4v. A bias from budgets
     related to values is added as a shift. See docs/proofs/risk.md (10).
@@ -346,9 +349,10 @@ def quantile(
         times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
 
     Returns:
-        The exact worst-case quantile if only the noise is random: for the given people with budgets
-        related to values, if everyone is used. Otherwise a proven bound: Hoeffding's bound on the
-        weighted sum, integrated against the exact distribution of the noise.
+        The worst-case quantile. It is exact if only the noise is random, that is, for the given
+        people with budgets related to values, if everyone is used. Otherwise it is a proven bound:
+        Hoeffding's bound on the weighted sum, integrated against the exact distribution of the
+        noise.
 
     Reference:
         Paper *correlated* (46)-(62) splits the error into two halves. Its bounds are at least twice
@@ -383,7 +387,8 @@ def reach(
     Args:
         weighing: the estimator; its noise is not used.
         assumption: the assumption about the data.
-        far: error bound for the noise plus a shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
+        far: function of shift, square and error probability that bounds |c + S + noise|, for |c| ≤
+            shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
         beta: the error probability.
         times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
     """

@@ -188,7 +188,7 @@ class Way:
             probability.
         chances: tails of the sampling error, in the form of `SampleError.chances`; None if only
             noise is random.
-        side: the error probability that is left for this side.
+        side: the error probability that remains for one side.
     """
 
     shift: float
@@ -323,7 +323,7 @@ def crossing(shares: Floats, q: float, edges: Floats) -> float:
 
 
 def _within(whole: Floats, q: float, edges: Floats, bin_: int) -> float:
-    """The interpolated crossing of q within a bin; the finite end of an unbounded bin."""
+    """The interpolated crossing of q within a bin; if the bin is unbounded, its finite end."""
     lo, hi = float(edges[bin_]), float(edges[bin_ + 1])
     if math.isinf(lo) or math.isinf(hi):
         return hi if math.isinf(lo) else lo
@@ -356,7 +356,7 @@ class QuantilesMargin(Margin, ABC):
 
     @property
     def ranks(self) -> tuple[float, ...]:
-        """The share of people at or below each of the numbers."""
+        """The share of people at or below each released number."""
         return tuple(self.quantiles.tolist())
 
     @abstractmethod

@@ -374,7 +374,7 @@ class ApartTotal:
     Attributes:
         scale: scale of the discrete Laplace noise of each count.
         total_scale: scale of the noise of the total.
-        added: as for `OwnTotal`.
+        added: number of counts that are added up, for shares of sums; otherwise 1.
     """
 
     scale: float

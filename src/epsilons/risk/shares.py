@@ -115,11 +115,11 @@ class WeighedCells(AroundCells):
         rest = 1.0 - self.limit(1.0 - beta, 2.0)
         far = width * mean.reach(self.weighing, assumption, noise.deviation, rest) + slack
         if assumption.sampled and assumption.related is not False:
-            return far  # a minimum would be a choice by budgets, which are sampled
+            return far  # a minimum would depend on budgets, which are random here
         return min(far, apart)
 
     def apart(self, assumption: Assumption, confidence: float) -> float | None:
-        """Bound on the errors of the differences of all pairs; None if the band gives smaller ones.
+        """Bound on the errors of the differences of all pairs; None if the band is better.
 
         The choice depends on weights and noise, which are public. If budgets are sampled together
         with the values, it must not depend on budgets, so the band is used.

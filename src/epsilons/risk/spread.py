@@ -32,7 +32,7 @@ _STEEPEST: Final = 60.0
 """Largest exponent λ, relative to 1/(largest weight); its exponential does not overflow."""
 
 _NODES: Final = 128
-"""Largest number of distinct weights that are used exactly; more are merged."""
+"""Largest number of distinct weights that are used exactly. If there are more, they are merged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Terms:
 
     @cached_property
     def square(self) -> float:
-        """Σ a²."""
+        """The sum of all squared coefficients, Σ a²."""
         return dot(self.counts, np.square(self.weights))
 
     @cached_property
@@ -243,7 +243,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spreading:
-    """Error bounds for a weighted mean that use its spread; the weights sum to one.
+    """Error bounds that use the spread of a weighted mean, for weights that sum to one.
 
     Proof: docs/proofs/moment.md (2), (3), (6), (7), (8), (9), (11).
     Proof: docs/proofs/adaptive.md (4), (5).
@@ -304,7 +304,7 @@ class Spreading:
 
     @property
     def _ways(self) -> tuple[Way, ...]:
-        """The proven uses of the spread; none if budgets are random and related to values."""
+        """What the spread can bound: nothing if budgets are random and related to values."""
         if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
             return ()
         if self.assumption.related is False:

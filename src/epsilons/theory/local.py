@@ -102,7 +102,7 @@ def local_vector_error(
 
 
 def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[SortedPeople, float | None]:
-    """Return the people and the error probability; None for the mean squared error."""
+    """Return the people and the error probability, which is None for the loss "mse"."""
     checked = parameters.confidence(confidence)
     word = parameters.loss_of_a_mean(parameters.choice("loss", loss))
     beta = 1.0 - checked if word == "pac" else None

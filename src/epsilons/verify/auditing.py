@@ -218,7 +218,7 @@ class _Guess:
     """A guess by two thresholds of a score.
 
     If the score is at least `high`, guess the first data set; if it is at most `low`, guess the
-    second. If `turned` is true, the two data sets are exchanged. Otherwise, pass.
+    second; otherwise, pass. If `turned` is true, the two data sets are exchanged.
     """
 
     score: Score

@@ -139,13 +139,13 @@ def _vectors(
     fit: tuple[Callable[..., list[float]], Callable[..., float]],
     size: Callable[[list[int]], int],
 ) -> Found:
-    """Check joint noise of several entries: the uniforms of each draw, and the parity of its size.
+    """Check joint noise: the numbers that a draw maps to are uniform, and its parity is right.
 
     Args:
         mechanism: the mechanism.
         tools: sources of randomness.
         law: the declared law.
-        fit: a function from a draw to uniforms, and a function for P(size is even).
+        fit: a function that maps a draw to uniform numbers, and a function for P(size is even).
         size: a function from a draw to its size.
     """
     yield _totals(mechanism, tools)
@@ -300,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Check how often the first query fires, for thresholds one point and two scales above it."""
+    """Check how often the first query fires, with a threshold slightly or far above it."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"

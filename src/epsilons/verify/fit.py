@@ -75,7 +75,7 @@ def lower_log_odds(successes: int, trials: int, error: float) -> float:
         error: the largest probability that the bound exceeds the true value, in (0, 1).
 
     Returns:
-        The bound; −∞ without successes.
+        The bound; −∞ if there are no successes.
 
     Raises:
         ArgumentError: the counts or the error are out of range.

@@ -67,7 +67,7 @@ _UNSEEN_LOCALLY: Final = {
     "That each report is from one person, and honest": "no call; release.influence(lies) bounds "
     "what lies can do",
 }
-"""Facts that no check of a file can verify, and the checks that can."""
+"""Facts that no check of a file can verify, and the checks that can verify them."""
 
 
 class CheckOfFile(NamedTuple):
@@ -133,7 +133,7 @@ class Published:
 
     @property
     def unseen(self) -> dict[str, str]:
-        """Facts that no check of a file can verify, and the checks that can."""
+        """Facts that no check of a file can verify, and the checks that can verify them."""
         heads = [one.ledger.head for one in self._each if one.ledger is not None]
         same = f"ledger.check(head={heads[0]!r})" if heads else "compare it with the publisher's"
         return {
@@ -267,8 +267,8 @@ def _holds(holds: bool) -> str:
 def _verdict(release: Any) -> Verdict | None:
     """Return everyone's privacy loss, from the mechanism or from the randomizer at each budget.
 
-    For local reports, only the first `_LEVELS` budgets are checked. None if they have too many
-    categories or dimensions to enumerate, or if no budget is finite and above 0.
+    For local reports, only the first `_LEVELS` budgets are checked. The result is None if there are
+    too many categories or dimensions to enumerate, or if no budget is finite and above 0.
     """
     mechanism = release.mechanism
     if not hasattr(mechanism, "channel"):

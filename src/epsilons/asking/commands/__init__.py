@@ -296,7 +296,7 @@ def verify_command(
     help="For the general public, a lawyer or an ethics board, or a methods section.",
 )
 def statement(file: Path, length: Length) -> None:
-    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
+    """Print paragraphs to copy about the release in the JSON file FILE, after checking the file."""
     click.echo(_published(file).require().release.statement(length))
 
 
@@ -306,14 +306,14 @@ def statement(file: Path, length: Length) -> None:
 @options.taken("confidence")
 @options.JSON
 def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
-    """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
+    """Check two JSON files and compare their releases: the change from FIRST to SECOND."""
     one, other = (_published(file).require().release for file in (first, second))
     found = compare(one, other, confidence)
     click.echo(report.to_json(found.to_dict()) if as_json else str(found))
 
 
 def _published(path: Path) -> verify.Published:
-    """Check the JSON file of a release.
+    """Check the JSON file of a release, and return what was found.
 
     Raises:
         FileError: the file cannot be read.

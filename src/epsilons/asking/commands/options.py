@@ -52,7 +52,7 @@ _HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eag
 
 
 class _Level(Parameter):
-    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if `alone` allows it."""
+    """A parameter type for EPSILON:PEOPLE, such as 0.1:500, or EPSILON alone if `alone` is true."""
 
     name = "level"
 
@@ -71,7 +71,7 @@ class _Level(Parameter):
 
 
 class _LevelOrMenu(_Level):
-    """EPSILON:PEOPLE; or with --compare-menus EPSILON:SHARE,…, such as 0.1:10%,1:90%."""
+    """A parameter type for EPSILON:PEOPLE, or for a menu EPSILON:SHARE,…, such as 0.1:10%,1:90%."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, Mapping) or not (ctx and ctx.params.get("compare_menus")):
@@ -85,12 +85,12 @@ class _LevelOrMenu(_Level):
 
 
 def _share(text: str) -> float:
-    """A number, or a percentage as a fraction of 1."""
+    """Return a share, given a number from 0 to 1 or a percentage."""
     return float(text.removesuffix("%")) / 100.0 if text.endswith("%") else float(text)
 
 
 class _LevelOrFile(_Level):
-    """EPSILON:PEOPLE, or the JSON file of a release."""
+    """A parameter type for EPSILON:PEOPLE, or for the JSON file of a release."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, str) and (value.endswith(".json") or Path(value).is_file()):
@@ -99,7 +99,7 @@ class _LevelOrFile(_Level):
 
 
 class _Related(Parameter):
-    """yes, no, or a fraction of the range."""
+    """A parameter type for `related`: yes, no, or a fraction of the range."""
 
     name = "related"
 
@@ -118,7 +118,7 @@ class _Related(Parameter):
 
 
 class _Method(_Choice):
-    """The methods of a question. For a method that has moved, the error says where it is now."""
+    """A parameter type for a method. For a method that has moved, the error says where it is."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in MOVED:
@@ -141,7 +141,7 @@ def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
 
 
 def _word(argument: str, default: str, help: str) -> tuple[str, Decorator]:
-    """An option with a fixed set of values, those of its argument in `CHOICES`."""
+    """An option that accepts the values that `CHOICES` lists for its argument."""
     return _of(
         argument,
         type=click.Choice(CHOICES[argument]),
@@ -393,7 +393,7 @@ def wanted(goal: str | None, *, shares: bool) -> float | None:
 
 
 def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:
-    """Budgets from pairs EPSILON:PEOPLE; people at the same ε are added up."""
+    """Return budgets from pairs EPSILON:PEOPLE. People at the same ε are added up."""
     totals: dict[float, int] = {}
     for level, people in levels:
         totals[level] = totals.get(level, 0) + people

@@ -93,7 +93,7 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 """Every rule for frequencies, by name."""
 
 _ALONE = ("minimax", "staircase")
-"""Rules that apply only to the noise of a single sum."""
+"""Rules that apply only if there is a single sum, with its own noise."""
 
 SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {name: rule for name, rule in RULES.items() if name not in _ALONE}
@@ -110,7 +110,7 @@ _BY_NAME_ONLY = ("minimax",)
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """How much everyone spends, and the resulting error; computed from budgets alone.
+    """How much everyone spends, and the resulting error. Both depend on budgets alone.
 
     Attributes:
         levels: the distinct budgets ε, ascending.

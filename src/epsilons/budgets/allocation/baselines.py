@@ -83,7 +83,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
-    """Return the best candidate. If there are many, search a coarse grid, then near its best."""
+    """Return the best candidate. If there are many, search a coarse grid, then around its best."""
 
     def at(index: int) -> float:
         return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
@@ -108,7 +108,7 @@ def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int
 
 
 def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """HPM-A: weights proportional to 1 − e^{−ε}.
+    """HPM-A, with weights proportional to 1 − e^{−ε}.
 
     Reference:
         Paper *correlated*, Table 3.
@@ -122,23 +122,23 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def hpm_cp(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-CP: budgets related to values, PAC error. Reference: paper *correlated*, Table 3, (6)."""
+    """HPM-CP, for budgets related to values and PAC errors. Paper *correlated*, Table 3, (6)."""
     return _bias(budgets, goal.log_pac)
 
 
 def hpm_ce(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-CE: budgets related to values, squared error. Reference: paper *correlated*, Table 3."""
+    """HPM-CE, for budgets related to values and squared errors. Paper *correlated*, Table 3."""
     return _bias(budgets, goal.log_mse)
 
 
 def hpm_up(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UP: budgets unrelated to values, PAC error. Paper *correlated*, Table 3 and (7)."""
+    """HPM-UP, for budgets unrelated to values and PAC errors. Paper *correlated*, Table 3, (7)."""
     log = goal.log_pac
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_ue(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UE: budgets unrelated to values, squared error. Paper *correlated*, Table 3."""
+    """HPM-UE, for budgets unrelated to values and squared errors. Paper *correlated*, Table 3."""
     log = goal.log_mse
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 

@@ -31,7 +31,8 @@ _LARGEST = 1e100
 overflow, and the exact value has no noticeable effect on any error."""
 
 Slope: TypeAlias = Callable[[float, float, float], float]
-"""(bias, sum of budgets below the cap, scale) → derivative of the risk with respect to scale."""
+"""Type of a function of the bias, the sum of budgets below the cap, and the scale. It returns the
+derivative of the risk with respect to the scale."""
 
 
 def capped(budgets: Budgets, cap: float) -> Floats:
@@ -323,7 +324,7 @@ _MANY = 4096
 
 
 def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Use the best affine estimator of paper *limits*: the least mean squared error for a sample.
+    """Use the best affine estimator of paper *limits*: it has the least squared error for a sample.
 
     Reference:
         Paper *limits*, Claim 1 and equation (2).
@@ -447,7 +448,7 @@ LEAST: Final = 0.7
 """
 
 STEPS: Final = 2**30
-"""Lattice points per unit: as fine as the grid of the values."""
+"""Number of lattice points per unit. The lattice is as fine as the grid of the values."""
 
 _MOST_LEVELS: Final = 32
 _MOST_UNITS: Final = 32
@@ -467,7 +468,8 @@ _COARSE: Final = -12
 
 _NOISES: Final = (0.5, 1.0, 2.0)
 _EACH: Final = 2
-"""For the PAC error: factors on the noise scale, and the number of best candidates per factor."""
+"""For the PAC error: the factors on the noise scale that are tried, and how many of the best
+candidates are kept for each factor."""
 
 
 def staircase(budgets: Budgets, goal: Goal) -> Effective:

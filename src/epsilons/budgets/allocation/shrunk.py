@@ -1,4 +1,4 @@
-"""The minimax affine estimator: it also chooses the divisor D, and shrinks to the middle."""
+"""The minimax affine estimator: its divisor D shrinks estimates to the middle."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ TOO_OFTEN: Final = 0.01
 """The largest forecast probability of a wrong range at which the range is still estimated."""
 
 _SLACK: Final = 1.02
-"""Choose the smallest shares with a forecast error within two percent of the best."""
+"""Among all shares with a forecast error within this factor of the best, the smallest are used."""
 
 _LEAST: Final = 3.0
 _MOST: Final = 6.0
@@ -123,7 +123,7 @@ def best_half(budgets: Budgets) -> float:
     """Return the half-width of the range in σ: as wide as the limits of `_COST` allow.
 
     Args:
-        budgets: the budgets that are left for the mean.
+        budgets: the budgets that remain for the mean.
     """
     at_least = _at_half(budgets, _LEAST)
     sizes = np.linspace(_LEAST, _MOST, 25).tolist()

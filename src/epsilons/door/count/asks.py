@@ -195,10 +195,11 @@ def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Nam
     No data is refused, except for too many people. People on no rung are left out. A missing number
     counts as the middle of the range, and so do the numbers of a person with too many rows. Values
     in no category are in no cell. If a person has two budgets, the smaller one counts. If a
-    person's rows do not use up their unit of categories, the remainder is dropped. Otherwise people
-    in no category would contribute to the cells. The number of people at a level is the sum of all
-    contributions to cells, rounded to an integer. Shares, and statements about who has which
-    budget, refer to these people. One person changes that number by at most one.
+    person's rows do not use up the unit that the person divides among categories, the remainder is
+    dropped. Otherwise people in no category would contribute to the cells. The number of people at
+    a level is the sum of all contributions to cells, rounded to an integer. Shares, and statements
+    about who has which budget, refer to these people. One person changes that number by at most
+    one.
 
     Args:
         counted: unchecked counts.
@@ -497,7 +498,7 @@ class Rules:
         ladder: the public ladder, if budgets are private.
         groups: the declared groups; None for one group that holds everybody. With categories they
             are further columns of labels, and each combination of labels is a cell.
-        some: whether people are counted by group, or may be outside the one group.
+        some: whether there are groups, or people can be outside the one group of all rows.
         source: the table as the user gave it; None for arrays.
         values: the column of values as the user gave it.
         epsilon: the budgets as the user gave them.
@@ -562,7 +563,7 @@ class Rules:
 
     @cached_property
     def cells(self) -> tuple[Any, ...]:
-        """The labels of the cells of categories; tuples for several columns, the last fastest."""
+        """The labels of cells; for several columns, tuples whose last label varies fastest."""
         every = [each.labels for _, each in self.labelled]
         return every[0] if len(every) == 1 else tuple(product(*every))
 

@@ -365,7 +365,7 @@ _LARGEST = value_of(TOP)
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """People, with one entry each: their value (NaN if missing) and their budget. Also faults."""
+    """People, with one entry each: value (NaN if missing) and budget; with counts of faults."""
 
     values: Floats
     budgets: Floats
@@ -439,8 +439,8 @@ def _cells(values: Floats, window: Window | None) -> Floats | Integers:
 # on the number of people in each level. The first query counts people by budget only, which takes a
 # fraction of the time of a pass over all columns. Once weights are chosen, the second query looks
 # them up by each row's budget and adds them up by bucket. It has one group per bucket instead of
-# one per bucket and level, and so few groups stay in the processor's cache. All sums are the same
-# integers as in `Line.masses`.
+# one per bucket and level, and these fewer groups fit in the processor's cache. All sums are the
+# same integers as in `Line.masses`.
 
 LARGE: Final = 200_000
 """The number of people from which two narrow SQL queries are faster than a wide one. Below it, the
@@ -525,7 +525,7 @@ class Lines:
             found = np.unique(ladder.of(own))
             return found[found > 0.0]
         own = in_range(own)
-        return own[np.unique(keys(own), return_index=True)[1]]  # the smallest of each key
+        return own[np.unique(keys(own), return_index=True)[1]]  # the smallest budget of each key
 
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:

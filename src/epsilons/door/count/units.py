@@ -143,7 +143,7 @@ def people_of(
 
 
 def of_categories(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
-    """Add rows up by budget level and category. If the ask `adds`, each row is a whole person.
+    """Add rows up by budget level and category. If `ask.adds`, each row is one person.
 
     Raises:
         ArgumentError: the table of levels and categories would be too large.

@@ -82,7 +82,7 @@ def finite(number: nw.Expr) -> nw.Expr:
 
 
 def less_itself_is_0(number: nw.Expr) -> nw.Expr:
-    """Return an expression for whether a float is finite; null for null."""
+    """Return an expression for whether a float is finite. For null, the result is null."""
     return (number - number) == 0.0
 
 
@@ -107,7 +107,7 @@ def rounded(budget: nw.Expr) -> nw.Expr:
 
 
 def integer_down(near: nw.Expr) -> nw.Expr:
-    """Return a float that is not above an integer, given the `near` float. Exact up to 2⁵³."""
+    """Return a float that is at most an integer, given a float `near` it. It is exact up to 2⁵³."""
     import narwhals as nw
 
     return nw.when(near <= 2.0**53).then(near).otherwise(near * SAFE)

@@ -103,7 +103,7 @@ class TwoSums:
 
     @property
     def steps(self) -> int:
-        """Lattice points per unit of weight."""
+        """The number of lattice points per unit of weight."""
         return self.law.steps
 
     @cached_property
@@ -306,11 +306,11 @@ _LOWEST: Final = -6
 """The lowest octave that is counted if no levels are declared: ε = 1/64."""
 
 _ENOUGH: Final = 1.0
-"""On rungs above this one the count spends no more than here, where the scale of its noise is
+"""On higher rungs, the count spends no more than on this rung, where the scale of its noise is
 already below ten people."""
 
 _NOTICED: Final = 3.0
-"""A noisy count of at most this many times its scale is treated as zero."""
+"""A noisy count of at most this multiple of its noise scale is treated as zero."""
 
 _MOST: Final = 2**40
 """The maximum number of people that is expected in a cell."""

@@ -134,7 +134,7 @@ class CellTable(ABC):
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise, in lattice points of a cell."""
+        """The scale of the noise, in lattice steps of a cell."""
         return self.law.pieces.scale
 
     @cached_property
@@ -197,7 +197,7 @@ class ClosedHistogram(CellTable):
         Everyone adds exactly k·unit in total. So replacing a person takes as much from some cells
         as it adds to others: the change sums to 0, and its ℓ1 norm is at most `moves`·k·reach =
         2·k·unit. The probability of noise that sums to 0 changes by at most a factor e^{1/scale}
-        per point of ℓ1 distance. So the loss is at most 2·k·unit/scale. It is rational, and
+        per unit of ℓ1 distance. So the loss is at most 2·k·unit/scale. It is rational, and
         `epsilons.verify.exact` compares it with ε. This holds only under replacement and only
         without sampling, because the sum over the cells is published without noise.
 

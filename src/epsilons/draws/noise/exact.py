@@ -352,7 +352,11 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
 
 
 def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
-    """Toss a coin of e^{-p/q}, 0 <= p <= q: heads if the first failing coin p/(qk) has odd k."""
+    """Toss a coin with probability e^{-p/q}, for 0 <= p <= q.
+
+    It tosses coins with probability p/(qk) for k = 1, 2, ... until one fails. The result is heads
+    if this k is odd.
+    """
     k = 1
     bound = q
     while below(source, bound) < p:

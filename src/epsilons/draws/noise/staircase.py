@@ -324,7 +324,7 @@ class Staircase(Stairs, Law):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by the rate from each stair of |x| to the next."""
+        """The pieces: the log-probability falls by the rate from each stair of |x| to the next."""
         return Pieces("line", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int) -> Fraction:
@@ -351,7 +351,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """log(2 inner - 1 + 2 steps t), computed from its excess over 1 to avoid cancellation."""
+        """The log-normalizer, log(2 inner - 1 + 2 steps t), computed without cancellation."""
         with precisely(self.rate):
             return log_one_plus(2 * (self.inner - 1) + 2 * self.steps * odds(self.rate))
 

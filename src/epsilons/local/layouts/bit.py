@@ -13,7 +13,7 @@ from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 
 @dataclass(frozen=True)
 class BitLayout(Layout):
-    """One array: a bit for each person."""
+    """The layout of one array, with a bit for each person."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -42,5 +42,5 @@ class BitLayout(Layout):
 
 
 def layout(_: bytes) -> Layout:
-    """Return the layout; there are no parameters."""
+    """Return the layout of bits, which has no parameters."""
     return BitLayout()

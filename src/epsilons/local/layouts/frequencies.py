@@ -33,7 +33,7 @@ CODES: Final = {"hadamard": 1, "projection": 2, "rappor": 3}
 
 
 class RowLayout(Layout):
-    """Two arrays: for each person, the index of a row of the public matrix, and a bit."""
+    """The layout of two arrays: for each person, the index of a public row of signs, and a bit."""
 
     row: ClassVar[np.dtype[Any]]
 
@@ -72,7 +72,7 @@ class RowLayout(Layout):
 
 @dataclass(frozen=True)
 class HadamardLayout(RowLayout):
-    """Row indices of 32 bits."""
+    """The layout of the method "hadamard": row indices have 32 bits."""
 
     row: ClassVar[np.dtype[Any]] = np.dtype("<u4")
 
@@ -83,7 +83,7 @@ class HadamardLayout(RowLayout):
 
 @dataclass(frozen=True)
 class ProjectionLayout(RowLayout):
-    """Row indices of 64 bits."""
+    """The layout of the method "projection": row indices have 64 bits."""
 
     row: ClassVar[np.dtype[Any]] = np.dtype("<u8")
 
@@ -94,7 +94,7 @@ class ProjectionLayout(RowLayout):
 
 @dataclass(frozen=True)
 class RapporLayout(Layout):
-    """One matrix: a row for each person, with a bit for each category.
+    """The layout of one matrix, with a row for each person and a bit for each category.
 
     Attributes:
         cells: the number of categories.

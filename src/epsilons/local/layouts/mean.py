@@ -19,7 +19,7 @@ PARAMETERS: Final = struct.Struct("<dd")
 
 @dataclass(frozen=True)
 class MeanLayout(Layout):
-    """Two arrays: first the bits of people who send one bit, then the numbers of the others."""
+    """The layout of two arrays: the bits of people who send one bit, and the others' numbers."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -85,7 +85,7 @@ class MeanLayout(Layout):
 
 
 def layout(_: bytes) -> Layout:
-    """Return the layout; it does not depend on the bounds."""
+    """Return the layout of means, which does not depend on the bounds."""
     return MeanLayout()
 
 

@@ -370,7 +370,7 @@ def _span(rows: list[Row], key: str) -> str:
 
 
 def _worst(run: ExperimentRun) -> Result:
-    """Measure the error of every rule on data that are hard for it, with guarantee and bound."""
+    """Measure every rule's error on data that are hard for it; add its guarantee and bound."""
     trials = run.trials(4_000, 200)
     rows: list[Row] = []
     for case in run.each((*TABLE_4, *TABLE_5)):

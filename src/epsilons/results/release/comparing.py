@@ -41,7 +41,7 @@ _PRINTED: Final = 12
 """The maximum number of printed comparisons."""
 
 _TESTED: Final = 24
-"""The maximum number of groups for which every pair is tested jointly; the tests are slow."""
+"""The maximum number of groups for which every pair is tested jointly, because this is slow."""
 
 _FACTOR: Final = 4.0
 """A ratio is not usable if its upper end is at least this many times its lower end."""
@@ -62,17 +62,18 @@ class Compared:
         what: "difference" (the first minus the second) or "ratio" (the first divided by the
             second) of two groups; "change" (the second minus the first) or "factor" (the second
             divided by the first) of two releases.
-        first: the label of a group; the name of a release.
-        second: the label of another group; the name of another release.
+        first: the label of a group, or the name of a release.
+        second: the label of another group, or the name of another release.
         value: the difference or ratio of the two published numbers.
         low: the lower end of its interval.
         high: the upper end.
         confidence: the confidence of the interval.
         unit: the unit of the values; None if unknown, and for a ratio.
         nothing: whether the interval covers every possible value and so says nothing.
-        of: the name of the number that is compared in two releases; "" if there is only one.
+        of: the name of the number that is compared in two releases; "" if each has only one.
         shares: whether shares of people are compared.
-        wide: the length of the range of the compared numbers; 0 if widths are not judged by it.
+        wide: the length of the range of the compared numbers; 0 if intervals are not compared
+            with it.
     """
 
     what: str
@@ -135,7 +136,7 @@ class Compared:
         return f"{named}{first} {_SIGNS[self.what]} {second}", shown, low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data; the value is None if both numbers are 0."""
+        """The comparison as plain data. A ratio has the value None if both numbers are 0."""
         return {
             "what": self.what,
             "first": plain(self.first),
@@ -388,10 +389,10 @@ def _places(first: Release, second: Release) -> tuple[list[tuple[int, int]], lis
 def _ends(
     pair: tuple[Release, Release], places: list[tuple[int, int]], level: float
 ) -> tuple[Ends, Ends, bool]:
-    """Return the ends of the changes, the ends of the factors, and a condition.
+    """Return the intervals for changes and for factors, and whether they are conditional.
 
-    If the condition is True, the second release must have been planned without knowledge of the
-    first result; otherwise the intervals are not valid.
+    Conditional intervals are valid only if the second release was planned without knowledge of the
+    first result.
 
     Proof: docs/proofs/risk.md (29), (31), (32).
     """
@@ -431,12 +432,12 @@ def _ends(
 
 
 def _arrays(low: Any, high: Any) -> Ends:
-    """Both ends as arrays."""
+    """Return the lower and the upper ends of intervals as arrays of floats."""
     return np.atleast_1d(low).astype(np.float64), np.atleast_1d(high).astype(np.float64)
 
 
 def _at_once(estimate: Any, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
-    """Simultaneous intervals for all numbers of an estimate."""
+    """Return simultaneous intervals for all numbers of an estimate."""
     found = estimate.band if np.size(estimate.value) > 1 else estimate.interval
     ends: tuple[Any, Any] = found(assumption, confidence)
     return ends

@@ -134,7 +134,7 @@ class Derived:
     """Post-processing methods of releases."""
 
     def marginal(self, *columns: str, confidence: float = 0.95) -> PartShares:
-        """Return the shares of one column of a table, or of two of three, at no privacy cost.
+        """Return shares by one column of a table, or by two columns of three, at no privacy cost.
 
         Each share is a sum of published cells.
 
@@ -232,8 +232,9 @@ class Derived:
     def counts(self, confidence: float = 0.95) -> Counts:
         """Return the number of people in each category, computed at no extra privacy cost.
 
-        Under replace it is n times the shares. Under add/remove it is the noisy counts, which
-        requires that all weights are equal; people below the lowest level are not counted.
+        Under replace, the numbers are n times the shares. Under add/remove, they are the noisy
+        counts, which requires that all weights are equal. People below the lowest level are not
+        counted.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -329,7 +330,7 @@ def _edges(categories: tuple[object, ...]) -> Floats:
 
 
 def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
-    """Numbers of people, computed from the drawn counts; weights must be equal."""
+    """Numbers of people, computed from the drawn counts, if all weights are equal."""
     if not margin.equal:
         _unequal("counts")
     drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
@@ -376,7 +377,7 @@ class Stakes(NamedTuple):
     """The best cap under an assumption, and the typical error with this cap.
 
     Attributes:
-        cap: the largest amount that anyone would spend.
+        cap: the largest amount that anyone would spend under this assumption.
         typical: the typical error with this cap, on a unit range.
     """
 
@@ -391,8 +392,9 @@ class Side(NamedTuple):
         related: the assumption: True, False, or a number δ.
         low: the lower end of the interval of this release; None if there are several numbers.
         high: its upper end.
-        error: a bound on the error of this release at its confidence: for the worst category, or in
-            ℓ2; for groups, the median half-width of their intervals.
+        error: a bound on the error of this release at its confidence: for categories, the error of
+            the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
+            intervals.
         cap: the most that anyone would have spent under this assumption; None if unknown.
         typical: the typical error with this cap; None if unknown.
     """

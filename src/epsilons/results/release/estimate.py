@@ -186,7 +186,7 @@ class Reportable(Estimate):
 
     @property
     def _place(self) -> tuple[Any, ...]:
-        """Arguments for the margin's `influence`: its bound depends on the raw estimate."""
+        """The argument of `margin.influence`: the raw estimate, on which the bound depends."""
         return (self.raw,)
 
     def _influence_of_one(self) -> dict[str, float]:
@@ -372,8 +372,8 @@ class Cells(Reportable):
         categories: the labels, in the order of `value` and `raw`.
         margin: the margin of error.
         other: the category for missing and undeclared values; None if there was none.
-        columns: for a table of several columns, the name of each column (None for an array), and
-            each category is a tuple with one label per column; otherwise empty.
+        columns: for a table of several columns, the name of each column (None for an array).
+            Each category is then a tuple with one label per column. Empty for a single column.
     """
 
     LATER: ClassVar = ("columns",)
@@ -437,7 +437,7 @@ class Cells(Reportable):
         return self.margin.at_once(self.raw, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the largest error of any share, at this confidence; the same as `at_once`."""
+        """Bound on the largest error of any share, at this confidence, as in `at_once`."""
         return self.at_once(assumption, confidence)
 
     unit: ClassVar[float] = 1.0

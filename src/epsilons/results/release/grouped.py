@@ -80,7 +80,7 @@ class GroupsMargin(AnyMargin, Protocol):
         """An interval for the mean of one group divided by the mean of another."""
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether pairs are compared by joint tests, not by differences of the band's ends."""
+        """Whether a joint test compares each pair; otherwise intervals follow from the band."""
 
     def combination(
         self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
@@ -137,7 +137,7 @@ class Groups(Estimate):
 
     @property
     def raw(self) -> Floats:
-        """The drawn numbers: the share of each cell; for public groups, their means."""
+        """The drawn numbers: shares of cells or, if groups are public, means of groups."""
         return self.margin.drawn
 
     @property

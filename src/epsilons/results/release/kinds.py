@@ -69,7 +69,7 @@ class VarianceEstimate(Scalar):
         return [root._replace(half=(high - low) / 2.0)]
 
     def quoted(self, release: Release) -> list[sheet.Row]:
-        """The standard deviation."""
+        """The number that a statement about the release quotes: the standard deviation."""
         found = self.spread(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
 
@@ -221,7 +221,7 @@ class Pair(Estimate):
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
     def quoted(self, release: Release) -> list[sheet.Row]:
-        """The correlation."""
+        """The number that a statement about the release quotes: the correlation."""
         found = self.correlation(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
 
@@ -262,7 +262,7 @@ class Pair(Estimate):
 
 
 def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
-    """A number and the ends of its interval as text; a dash if it is not informative."""
+    """A number and the ends of its interval as text; a dash for an uninformative number."""
     wide = found.high - found.low
     if math.isinf(wide):
         return said.DASH, _ENDLESS, _ENDLESS
@@ -380,7 +380,7 @@ class Counting(Margin):
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether to show this assumption. Only the weakest is shown: a count uses no values."""
+        """Whether to show this assumption: only the weakest, because a count uses no values."""
         return assumption.anything
 
 

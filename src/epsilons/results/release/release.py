@@ -122,7 +122,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def value(self) -> Any:
-        """The estimate, clipped to the bounds or projected to the simplex; can be an array."""
+        """The estimate, clipped to the bounds or projected to the simplex: a number or an array."""
         return self.estimate.value
 
     @property
@@ -202,9 +202,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         Returns:
             A proven bound on the distance between `raw` and the estimate from the honest reports
-            alone: in data units, for the worst category, or in ℓ2. It is ∞ if this many reports can
-            have all the weight. The bound is attained if all dishonest reports claim the budget
-            with the largest weight and give the same answer.
+            alone: in data units; for shares, the largest distance of any share; for vectors, the ℓ2
+            distance. It is ∞ if this many reports can have all the weight. The bound is attained if
+            all dishonest reports claim the budget with the largest weight and give the same answer.
 
         Raises:
             ArgumentError: `lies` is not an integer from 0 to n, or this is not the local model.
@@ -235,7 +235,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
-        """The result if `related` is True, 0.05, False or the value of this release.
+        """The results for `related` True, 0.05 and False, and for the value of this release.
 
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.
@@ -262,7 +262,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def stake(self) -> tuple[Budgets, Goal, SumNoise, float] | None:
-        """The budgets, goal, noise and typical error (on a unit range), to compare rules with.
+        """The inputs for comparing rules: budgets, goal, noise, and typical error on a unit range.
 
         None if budgets are private, or if rules cannot be compared by their caps alone.
         """
@@ -303,9 +303,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation from which the range was derived; accurate for Gaussian data.
+        """The standard deviation from which the range was derived.
 
-        None if the range was not derived from a standard deviation.
+        It is accurate for Gaussian data. None if the range was derived in another way.
         """
         return self._scalar("sigma").sigma
 

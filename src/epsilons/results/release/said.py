@@ -309,7 +309,7 @@ def number_sheet(
 def one_number(
     row: Row, bounds: tuple[float, float], title: str, shown: tuple[str, str, str], what: str
 ) -> list[Figure]:
-    """A figure of one number with its interval; none if the interval is infinite.
+    """A figure of one number with its interval; no figure if the interval is infinite.
 
     Args:
         row: the number with its interval.
@@ -579,5 +579,5 @@ def _known(side: Side) -> str:
 
 
 def _width(side: Side) -> float:
-    """The width of a side's interval; its error if there are several numbers."""
+    """The width of a side's interval or, if there are several numbers, its error."""
     return side.error if side.low is None or side.high is None else side.high - side.low

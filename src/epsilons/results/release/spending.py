@@ -32,7 +32,7 @@ _NEARLY = 1.0 - 2.0**-30
 
 
 class Spent(NamedTuple):
-    """The amounts that each person at one level spent and kept; `people` is None if private."""
+    """The amounts that each person at one level spent and kept. `people` is None if private."""
 
     epsilon: float
     people: int | None
@@ -140,7 +140,7 @@ class ByLevel(Spending):
     people: Integers | None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent; under add/remove 0 if ε is below the lowest rung."""
+        """Return how much each person spent. Under add/remove, it is 0 below the lowest rung."""
         budgets = budgets_of_people(epsilon)
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")

@@ -38,7 +38,7 @@ _GUESSED: Final = {
     "add-remove": "guesses whether a person took part",
     "local": "guesses, from what a person sent, which of two answers they gave",
 }
-"""The attacker's guess. Keys, here and below: a neighbouring relation, or "local"."""
+"""What an attacker guesses. Keys, here and below, are a neighbouring relation or "local"."""
 
 _AGAINST: Final = (
     "Against anyone who sees the result, whatever else they know, will learn or can compute. Not "

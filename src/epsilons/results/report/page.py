@@ -117,7 +117,7 @@ def _small(figure: Figure) -> parts.Part:
 
 
 def _figures(figure: Figure) -> Iterator[parts.Part]:
-    """One figure; two for a single number: a close-up, and the whole possible range."""
+    """One figure or, for a single number, two: a close-up, and the whole possible range."""
     drawing, caption = figure.drawing, figure.caption
     if drawing is None:
         return

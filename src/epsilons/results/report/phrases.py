@@ -56,7 +56,7 @@ def short(name: str, most: int = _NAME) -> str:
 
 
 def related_words(related: bool | float, *, cells: bool = False) -> str:
-    """Describe how budgets may be related to values; with `cells`, δ is a share of people."""
+    """Describe how budgets may be related to values. With `cells`, δ is a share of people."""
     if related is True:
         return "in any way"
     whole = "all people" if cells else "the range"
@@ -194,7 +194,7 @@ def budget_head(part: SpendingTable) -> str:
 
 
 def spending_table(part: SpendingTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The headings and rows of the spending table; without people if counts are private."""
+    """The headings and rows of the spending table. If counts are private, it omits people."""
     rows, head = merged_rows(part.levels), budget_head(part)
     if any(row.people is None for row in rows):
         heads: tuple[str, ...] = (f"{head} (from)", "spends", "keeps")

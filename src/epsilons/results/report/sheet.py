@@ -153,7 +153,7 @@ class SheetTable:
         rows: the cells; the first cell of each row is its name.
         caption: a description of the contents.
         marked: the index of the highlighted row; None if there is none.
-        ranked: the indices of the rows, the most important first; if empty, in the given order.
+        ranked: the indices of the rows, the most important first; empty if this is the given order.
         most: the maximum number of rows that are printed; None for all.
         rest: the text after the number of omitted rows.
         depth, section: as in `Note`.
@@ -171,7 +171,7 @@ class SheetTable:
     section: str = ""
 
     def first(self, most: int | None) -> list[tuple[str, ...]]:
-        """The `most` most important rows, in the order of the table; all if None."""
+        """The `most` most important rows, in the order of the table; all rows if `most` is None."""
         if most is None or len(self.rows) <= most:
             return list(self.rows)
         ranked = self.ranked or range(len(self.rows))

@@ -69,7 +69,7 @@ class GroupMargins(Margin, ABC):
     @property
     @abstractmethod
     def weighed(self) -> Weighing:
-        """Weights and noise, in the units of `cells`."""
+        """The estimator: its weights and its noise, in the units of `cells`."""
 
     @property
     @abstractmethod
@@ -213,7 +213,7 @@ class GroupMargins(Margin, ABC):
 
     @property
     def _variance(self) -> Floats:
-        """The variance of (1 − m)·z_A − m·z_B at the estimates, in units of scale²."""
+        """The variance of (1 − m)·z_A − m·z_B at the estimated means m, in units of scale²."""
         m = self._estimates
         square, closed = np.square(m) + np.square(1.0 - m), self.weighed.closed
         if closed is None:
@@ -242,7 +242,7 @@ class GroupMargins(Margin, ABC):
     def _pair(
         self, first: int, second: int, assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Return two groups for a joint test, and the error probability that is left for it."""
+        """Return two groups for a joint test, and the error probability that remains for it."""
         near = self.reach(assumption, self.error_of(confidence))[0]
         told = near.nearer(self.error_of(confidence))
         part = None if told else self.owned(assumption, confidence)
@@ -251,9 +251,9 @@ class GroupMargins(Margin, ABC):
     def _pair_with(
         self, part: float | None, groups: tuple[int, int], assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Return two groups for a joint test, and the error probability that is left for it.
+        """Return two groups for a joint test, and the error probability that remains for this test.
 
-        Each group has its own interval, with error probability `part`·β; ½·β if `part` is None.
+        Each group has its own interval, with error probability `part`·β, or ½·β if `part` is None.
         """
         beta = self.error_of(confidence)
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
@@ -628,7 +628,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         outside: whether the last cell holds the people in no group.
         rounding: error of a cell that is due to rounding in the tally, as a fraction of the total
             weight.
-        others: as for `GroupedMeans`.
+        others: number of table cells that add up to the second cell of a group.
     """
 
     LATER: ClassVar = ("others",)
@@ -652,7 +652,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @cached_property
     def _unit(self) -> float:
-        """The weight that is scaled to 1; in practice, no group has more weight."""
+        """The unit of weight. It is so large that in practice no group has more weight."""
         return float(np.abs(self.drawn).sum()) + 1e3 * self.scale
 
     @cached_property
@@ -683,7 +683,10 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """Part of β for each group's own interval; depends on noisy counts, not on drawn cells."""
+        """Part of β for each group's own interval in a comparison.
+
+        The choice depends on noisy counts, not on drawn cells.
+        """
         if self.counted is None:
             return _UNTOLD
         return OWN if self.scale * self.numbers < JOINTLY * self.counted.total else None

@@ -71,7 +71,7 @@ class GroupPair:
         t₂(M̂₂ − m₂)| exceeds `error((t₁, t₂), β)` with probability at most β.
 
     Attributes:
-        reach: bounds for the test of one group.
+        reach: bounds on the test statistic T of one group.
         cells: number of cells whose noises sum to zero; None if they are independent.
         sides: the two groups.
         integers: error of T that is due to rounding to integers.
@@ -167,7 +167,7 @@ class GroupPair:
         return self.sides[0].share, self.sides[1].share
 
     def _inside(self, side: int) -> Booleans:
-        """The parts of the unit range that may contain the mean of a group, as a mask."""
+        """A mask of the bins of the unit range that may contain the mean of a group."""
         low, high = self.sides[side].mean
         return np.asarray((EDGES[1:] >= low) & (EDGES[:-1] <= high))
 

@@ -111,7 +111,8 @@ _STEEPEST: Final = 60.0
 """Largest exponent in a moment generating function; e to this power does not overflow."""
 
 LEVELS: Final = 12
-"""Largest number of distinct weights that moments use exactly; more are merged."""
+"""Largest number of distinct weights that moments use exactly. If there are more, they are
+merged."""
 
 ROWS: Final = row_of(np.arange(PARTS))
 """The row of `combined.of_means` for each bin of means."""
@@ -149,7 +150,7 @@ class Reach:
     Attributes:
         weighing: the estimator for all people, with weights that sum to one.
         assumption: the assumption about the data.
-        noise: the noise of T, in units of the scale of the weighing.
+        noise: the noise of T, in units of the estimator's noise scale.
         rows: row of `noise` for each bin of means.
         whole: whether the group contains everybody.
     """
@@ -316,7 +317,7 @@ class Reach:
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases; means at different budgets can differ by 1."""
+        """Bound on the sum of two groups' biases, if means at different budgets can differ by 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
@@ -366,7 +367,10 @@ class Reach:
         return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
 
     def heads(self, shares: Floats) -> Floats:
-        """The largest fraction of people that can have this total weight: the lightest people."""
+        """The largest fraction of people that can have this total weight.
+
+        It is attained by the lightest people.
+        """
         order = np.argsort(self.weighing.weights, kind="stable")
         weights = self.weighing.weights[order]
         counts = self.weighing.counts[order].astype(np.float64)

@@ -23,7 +23,7 @@ from epsilons.types import Floats, Integers
 # Proof: docs/proofs/groups.md (5), (9).
 
 PARTS: Final = 64
-"""Number of bins into which the unit range of means is divided; even."""
+"""Number of bins into which the unit range of means is divided. It is even."""
 
 EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
 """Ends of the bins, which are narrower near the ends of the range."""
@@ -158,7 +158,7 @@ class Combined:
         return np.asarray(np.maximum(best, -rates * _BELOW[-1]))  # farther below, P is at most 1
 
     def _worst(self, found: Floats) -> Floats:
-        """The maximum over the distributions of each row, given a number for each tabulated one."""
+        """The largest of the numbers `found`, one per distribution, in each row."""
         return found
 
 
@@ -173,7 +173,10 @@ class Spanned(Combined):
     """
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
-        """The maximum over all distributions of a row. If there is a gap, each side has beta/2."""
+        """The result of `Combined.reach`, as a maximum over all distributions of a row.
+
+        If there is a gap, each side has error probability beta/2.
+        """
         gap = np.where(np.isfinite(gap), 0.0, np.inf)
         ends = (super(Spanned, self).reach(np.add(rows, end), gap, beta) for end in (0, 1))
         return np.maximum(*ends)
@@ -290,7 +293,7 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
 
 @lru_cache(maxsize=32)
 def of_a_sum(cells: int | None, added: int = 2) -> Combined:
-    """Tails of the sum of the noises of `added` cells; there are more cells than these.
+    """Tails of the sum of the noises of `added` cells, in a table with more than `added` cells.
 
     The density is that of the sum of `added` independent noises. If the noises of all cells sum to
     zero, it is multiplied by the density of the sum of all other noises, and normalized.

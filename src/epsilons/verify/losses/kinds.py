@@ -216,7 +216,7 @@ class CheckedChannel(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """The budget that it must respect."""
+        """The budget that the randomizer must respect."""
 
     @property
     def inputs(self) -> Sequence[Any]:

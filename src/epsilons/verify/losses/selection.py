@@ -59,7 +59,7 @@ class SelectionMechanism(Protocol):
         """The candidates: `first`, `last`, and the total prior weight `before` each."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
-        """Return −ln P(candidate) + ln(prior), up to a constant for all candidates."""
+        """Return −ln P(candidate) + ln(prior), up to a constant that all candidates share."""
 
 
 def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
@@ -99,8 +99,8 @@ def _spread(neighbours: str, odds: Sequence[int]) -> int:
     """Return how far the changes of u for two candidates can differ, for a person of weight 1.
 
     A replaced person can move from one side of a candidate to the other. Then r·before − l·(in or
-    after) changes by l + r. So u can grow by l + r for one candidate and fall by it for another. An
-    added or removed person is on one side, and changes u by at most l or r.
+    after) changes by l + r. So u can grow by l + r for one candidate and fall by as much for
+    another. An added or removed person is on one side, and changes u by at most l or r.
     """
     left, right = odds
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)

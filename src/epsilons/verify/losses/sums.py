@@ -110,7 +110,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
     """Compute the privacy loss of a person at each level of an additive integer mechanism.
 
     Replacing a person's value changes Σ k·g by at most k·reach. So the quotient by the grid,
-    rounded down, changes by at most ceil(k·reach/grid) lattice points, in each of `moves` sums. The
+    rounded down, changes by at most ceil(k·reach/grid) lattice steps, in each of `moves` sums. The
     loss is the largest change of the law's exponent over that distance.
 
     Args:
@@ -178,7 +178,7 @@ def weights_of(mechanism: Any, levels: int) -> list[int]:
 
 
 def lattice_moves(mechanism: Any, why: str) -> list[int]:
-    """Return by how many lattice points a person at each level can move each of several sums.
+    """Return by how many lattice steps a person at each level can move each of several sums.
 
     A sum changes by k·reach on the grid. So its quotient, rounded down, changes by at most
     ceil(k·reach/grid).
@@ -201,7 +201,7 @@ def lattice_moves(mechanism: Any, why: str) -> list[int]:
 
 
 def _moved(law: LawPieces, distance: int, grid: int) -> Fraction | float:
-    """Return the loss over a distance on the grid, rounded up to full lattice points."""
+    """Return the loss over a distance on the grid, rounded up to whole lattice steps."""
     return law.loss(-(-distance // grid))
 
 
@@ -452,7 +452,7 @@ class PairMechanism(Protocol):
 
     @property
     def steps(self) -> int:
-        """Lattice points per unit of weight."""
+        """The number of lattice points per unit of weight."""
 
     @property
     def law(self) -> Any:
@@ -515,9 +515,9 @@ def everywhere(law: Stepped, steps: int) -> Fraction:
 
 
 def at_vertices(law: Stepped, steps: int, inner: int) -> Fraction:
-    """Return the largest change over vertices (x, d), for counts near 0 and far along the waist.
+    """Return the largest change of the exponent over vertices (x, d).
 
-    The waist contains the most likely counts for each x.
+    The counts are near 0, or far from 0 along the waist, the most likely counts for each x.
     """
 
     def exponent(x: int, k: int) -> Fraction | float:

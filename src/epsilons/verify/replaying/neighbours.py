@@ -457,7 +457,10 @@ class Lazy:
         return self._rows(self.frame.head(LOOKED_AT // 10))
 
     def _like(self, row: Row) -> Any:
-        """Return a filter for the rows of a person, or for rows that the engine treats as equal."""
+        """Return a filter for the rows of a person.
+
+        If the engine treats different ids as equal, the filter also selects other people's rows.
+        """
         import narwhals as nw
 
         roles = ["person"] if row.get("person") is not None else list(self.names)
