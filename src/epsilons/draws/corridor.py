@@ -31,7 +31,7 @@ from epsilons.questions import Question
 from epsilons.questions.division import Division, evenly
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
-from epsilons.results.release import ByLevel, PerWeight, Release, Releases
+from epsilons.results.release import ByLevel, PerWeight, Release, Releases, Spending
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
-    amounts = [_by_level(one).tolist() for one in drawn]
+    amounts = [_by_level(one.spent, one.mechanism.levels).tolist() for one in drawn]
     spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
     spent = np.minimum(spent, levels)
     if isinstance(first.spent, PerWeight):
@@ -338,9 +338,8 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     return Releases(releases, ByLevel(levels, spent, people), whole)
 
 
-def _by_level(release: Release) -> Floats:
-    """Return what a person, or with weights a unit, at each level of the mechanism spent."""
-    levels, spent = release.mechanism.levels, release.spent
+def _by_level(spent: Spending, levels: Floats) -> Floats:
+    """Return what a person, or with weights a unit, at each level of a mechanism spent."""
     return (
         ByLevel.for_each(spent, levels) if isinstance(spent, PerWeight) else spent.for_each(levels)
     )
