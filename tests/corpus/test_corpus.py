@@ -35,11 +35,12 @@ NEW = frozenset(
     {
         "mechanisms.Nested",
         "release.CountOfSome",
+        "release.PerWeight",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
-        "risk.NestedQuantiles",
         "risk.PublicGroupsEvenly",
+        "risk.NestedQuantiles",
         "risk.RatioTotal",
     }
 )

@@ -29,7 +29,7 @@ def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
         question: the class of the question.
         given: all arguments of the function by name, both for the question and for the call.
     """
-    call = {name: given[name] for name in _OF_THE_CALL}
+    call = {name: given[name] for name in _OF_THE_CALL if name in given}
     own = {name: each for name, each in given.items() if name not in call}
     return publish([question(**own)], **call)[0]
 
@@ -42,6 +42,7 @@ def publish(
     data: Data | None = None,
     separator: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
     cap: float | None = None,
@@ -64,6 +65,7 @@ def publish(
         data: any table that Narwhals supports, or the path of a Parquet or CSV file.
         separator: the character that separates the columns of a CSV file.
         person: the person of each row: an array, or the name of a column.
+        weights: for surveys, how many people each person stands for: see `epsilons.mean`.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the largest amount that anyone spends on all questions together.
@@ -99,6 +101,11 @@ def publish(
     asked = _questions(questions)
     division = division_of(len(asked), shares, targets)
     _one_of(epsilon, ledger, neighbours, source)
+    if ledger is not None and weights is not None:
+        raise ArgumentError(
+            "weights are not for a ledger: it charges people by their budgets alone. Nothing was "
+            "charged. Publish with epsilon=, or leave weights out."
+        )
     for question in asked:
         question.check(neighbours)
     if data is None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from epsilons.door.count.asks import Ask
     from epsilons.door.count.tallies import GRID, Rule, Tally
     from epsilons.door.count.units import SHARES
+    from epsilons.door.count.weights import Weights
     from epsilons.door.curator import Look, look
     from epsilons.door.given.categories import (
         Categories,
@@ -42,6 +43,7 @@ __all__ = [
     "Rows",
     "Rule",
     "Tally",
+    "Weights",
     "declare",
     "declare_groups",
     "declare_label",

@@ -41,13 +41,18 @@ __all__ = [
 ]
 
 
-OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
+OF: Final = {
+    "values": "categories",
+    "where": "true and false",
+    "y": "numbers",
+    "weights": "numbers",
+}
 """The contents of columns by parameter, for messages. All other parameters are groups."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A further column: the group of a row, a condition (`where`), or a second number (`y`).
+    """A further column: the group of a row, a condition (`where`), a second number, or a weight.
 
     Attributes:
         parameter: the parameter that names it.
@@ -83,6 +88,8 @@ class Columns:
         marks: further columns, in the order in which they were given.
         recast: the parameters for which text is declared, but whose columns are numbers or
             booleans.
+        units: the column of units, if people have weights; otherwise None. `epsilon` is then the
+            column of the budgets of one unit each.
     """
 
     frame: nw.LazyFrame[Any]
@@ -99,6 +106,7 @@ class Columns:
     spelling: Spelling = "text"
     marks: tuple[Mark, ...] = ()
     recast: frozenset[str] = frozenset()
+    units: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
