@@ -17,7 +17,7 @@ from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.question import terms_of
 from epsilons.results import report
 from epsilons.results.report import number
-from epsilons.types import Column, Data, Neighbours
+from epsilons.types import Column, Data, Menu, Neighbours
 
 __all__ = ["Check", "check"]
 
@@ -156,8 +156,11 @@ def check(
     question: Question,
     *,
     epsilon: Column,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
@@ -172,8 +175,11 @@ def check(
         question: the question that would be asked, such as `epsilons.Mean` or
             `epsilons.Frequencies`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: any table that Narwhals supports, or the path of a Parquet or CSV file.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered.
@@ -230,7 +236,7 @@ def check(
         budgets=ends,
         refusals=()
         if call.declared is not None
-        else (*_refusals(found, question.refuses), *_refused_beside(question, beside)),
+        else (*_refusals(found, question.refuses, menu), *_refused_beside(question, beside)),
         alarms=_alarms({next(iter(question.columns)): found, **looks}),
     )
 
@@ -285,16 +291,18 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
     )
 
 
-def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
+def _refusals(found: door.Look, refuses: str, menu: object) -> tuple[str, ...]:
     """Return the reasons why the data would be refused under replace, one sentence each.
 
     Args:
         found: counts of rows and people.
         refuses: a description of the values that the question refuses; "" if it accepts all.
+        menu: the menu of words that stand for budgets, or None.
     """
+    unusable = "negative, NaN or missing" if menu is None else "missing or not in menu"
     reasons = {
         "fewer than two people": found.people < 2,
-        "budgets that are negative, NaN or missing": found.unusable > 0,
+        f"{'budgets' if menu is None else 'words'} that are {unusable}": found.unusable > 0,
         "a budget of 0 for everyone": found.people == found.zero > 0,
         "rows without a person": found.nobody > 0,
         "people with two budgets": found.conflicts > 0,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from epsilons.door.given.files import frame, source, write_parquet
     from epsilons.door.given.frames import LABELS
+    from epsilons.door.given.menus import Chosen, chosen
     from epsilons.door.offers import Offers, People, other_tag, tag
     from epsilons.door.registry import Enrolled, enrolled, people
     from epsilons.door.rows import Absent, Rows, open, scan
@@ -34,6 +35,7 @@ __all__ = [
     "Absent",
     "Ask",
     "Categories",
+    "Chosen",
     "Enrolled",
     "Grouping",
     "Look",
@@ -42,6 +44,7 @@ __all__ = [
     "Rows",
     "Rule",
     "Tally",
+    "chosen",
     "declare",
     "declare_groups",
     "declare_label",

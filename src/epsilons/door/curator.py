@@ -28,6 +28,7 @@ from epsilons.door.given.arrays import cells_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories, LabelKind
 from epsilons.door.given.columns import Columns
 from epsilons.door.given.frames import AskedRows, asked
+from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import dtype_of, parsed
 from epsilons.errors import ColumnError
 from epsilons.types import Booleans, Integers
@@ -216,9 +217,10 @@ def look(
     seen = _summed(found, shared, lowest)
     text: tuple[str, ...] = ()
     budgets: tuple[str, ...] = ()
-    if seen.missing and kind in ("numbers", "bins", "integers"):
+    of_text = kind in ("numbers", "bins", "integers") and not isinstance(values, Chosen)
+    if seen.missing and of_text:
         text = forms_of(given.values, given.data, kind)
-    if seen.unusable and shared is None:
+    if seen.unusable and shared is None and not isinstance(given.epsilon, Chosen):
         budgets = forms_of(given.epsilon, given.data, "numbers")
     return replace(seen, unread=text, unread_budgets=budgets)
 

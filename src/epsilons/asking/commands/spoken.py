@@ -91,10 +91,15 @@ class _Option:
     def _of_several(self, value: str) -> str:
         if value.startswith("[["):
             return f"{self.word} … {self.word}2 …"
-        each = [_unquoted(one).replace(": ", ":") for one in _listed(value)]
+        each = [_pair(one, "=" if self.word == "--menu" else ":") for one in _listed(value)]
         if self.repeated:
             return " ".join(f"{self.word} {one}" for one in each)
         return f"{self.word} {','.join(each)}"
+
+
+def _pair(text: str, between: str) -> str:
+    """Return an entry of a list; of a mapping, its key and its value with a mark between them."""
+    return between.join(map(_unquoted, text.split(": ")))
 
 
 _YES_OR_NO: Final = {"True": "yes", "False": "no"}

@@ -58,6 +58,7 @@ class Names:
         person: the name of the column of ids.
         missing: a sentence that names further values that count as missing, if any.
         unusable: a sentence that names further budgets that count as missing, if any.
+        chosen: whether budgets are given by the words of a menu.
         marks: names of further columns by parameter: groups, `where` and `y`.
     """
 
@@ -66,6 +67,7 @@ class Names:
     person: str = "person"
     missing: str = ""
     unusable: str = ""
+    chosen: bool = False
     marks: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -367,6 +369,13 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
         )
     if n == 0:
         raise DataError(f"{names.either} is empty: there are no people.")
+    if names.chosen and not (levels >= 0.0).all():
+        unknown = int(people[~(levels >= 0.0)].sum())
+        raise BudgetError(
+            f"{names.epsilon} has words that are missing or not in menu, for {unknown:,} of {n:,} "
+            "people. Declare every word that people could choose, and for those who chose none "
+            "fill in a word whose budget is 0."
+        )
     if not (levels >= 0.0).all():
         raise BudgetError(
             f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "

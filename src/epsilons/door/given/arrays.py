@@ -55,12 +55,14 @@ from epsilons.door.given.column import (
     people,
     same_labels,
 )
+from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import as_cells
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.types import Booleans, Floats, Integers
 
 __all__ = [
     "FAMILY",
+    "OF",
     "ArrayPeople",
     "Arrays",
     "CellArrays",
@@ -73,6 +75,7 @@ __all__ = [
     "fold",
     "groups_of",
     "length",
+    "of_menu",
     "one_budget",
     "read",
     "read_labels",
@@ -209,8 +212,10 @@ def unchecked(
         ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
     """
-    budgets: Floats | float | None = one_budget(epsilon)
-    if budgets is None:
+    budgets: Floats | float | None
+    if isinstance(epsilon, Chosen):
+        budgets = of_menu(epsilon, names.epsilon, lenient=lenient, private=private)
+    elif (budgets := one_budget(epsilon)) is None:
         budgets = _budgets(epsilon, names.epsilon, lenient=lenient, private=private)
     who = nobody = None
     if person is not None:
@@ -283,6 +288,8 @@ def floats(
         ArgumentError: it is not a single column.
         ColumnError: its declared type is not numeric, or an entry is not a number.
     """
+    if isinstance(given, Chosen):
+        return of_menu(given, name, lenient=lenient, private=private)
     column, truth = opened(given, name), kind == "numbers"
     entries = _numbers(column, name, kind, booleans=truth, lenient=lenient, private=private)
     if isinstance(entries, list):
@@ -292,6 +299,14 @@ def floats(
         return np.fromiter(map(_nearest, entries), np.float64, len(entries))
     with np.errstate(over="ignore", invalid="ignore"):
         return np.ascontiguousarray(entries, dtype=np.float64)
+
+
+def of_menu(given: Chosen, name: str, *, lenient: bool, private: bool = False) -> Floats:
+    """Return the budgets that words stand for: see `Menu.of`. Arguments as for `cells_of`."""
+    words = given.menu.words
+    return given.menu.of(
+        cells_of(given.column, words, name, lenient=lenient, private=private, of=OF["epsilon"])
+    )
 
 
 def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
@@ -357,6 +372,15 @@ def _nearest(item: Any) -> float:
     except OverflowError:
         near = np.inf if item > 0 else -np.inf
     return min(max(near, -LARGEST), LARGEST) if near != item else near
+
+
+OF: Final = {
+    "values": "categories",
+    "where": "true and false",
+    "y": "numbers",
+    "epsilon": "the words of menu",
+}
+"""The contents of columns by parameter, for messages. All other parameters are groups."""
 
 
 # Labels of arrays, in NumPy: categories, groups, and the rows that `where` selects.

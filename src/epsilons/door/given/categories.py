@@ -47,12 +47,13 @@ AS_TEXT: Final = "Convert it first: text is never read as numbers here."
 GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
 NOTHING: Final[Floats] = np.empty(0)
 
+_BINS: Final = ", or declare edges to make bins of numbers"
+
 NEEDED: Final[dict[LabelKind, str]] = {
     "numbers": "numbers",
     "bins": "numbers, since edges are declared",
     "text": "text, since categories are strings",
-    "integers": "integers, since categories are integers: cast it first, or declare edges to "
-    "make bins of numbers",
+    "integers": f"integers, since categories are integers: cast it first{_BINS}",
     "booleans": "booleans, since categories are booleans",
 }
 
@@ -180,17 +181,18 @@ def declare(categories: object, edges: object, other: object) -> Categories:
     return Categories(kind, found, declared, catches, breaks, cells)
 
 
-def declare_groups(groups: object) -> Categories:
+def declare_groups(groups: object, name: str = "groups") -> Categories:
     """Return the groups of one column, after checking their labels. A single group is allowed.
 
     Args:
         groups: distinct strings, integers or booleans.
+        name: the parameter, as the user types it.
 
     Raises:
         ArgumentError: the groups are invalid. The message contains none of them.
     """
-    found = tuple(labels(groups, "groups"))
-    kind, declared = _written(found, "groups")
+    found = tuple(labels(groups, name))
+    kind, declared = _written(found, name)
     return Categories(kind, found, declared, None, NOTHING, np.empty(0, dtype=np.int64))
 
 
@@ -278,7 +280,8 @@ def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories")
 
 
 def _needed(kind: LabelKind, of: str) -> str:
-    return NEEDED[kind].replace("categories", of)
+    needed = NEEDED[kind].replace("categories", of)
+    return needed.removesuffix(_BINS) if "menu" in of else needed
 
 
 def _is_unicode(texts: tuple[str, ...]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from epsilons import parameters
 from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
-from epsilons.types import Column, Data, Neighbours
+from epsilons.types import Column, Data, Menu, Neighbours
 from epsilons.verify.fit import check_seed
 from epsilons.verify.replaying.changes import (
     GROUPS,
@@ -138,8 +138,11 @@ def replay(
     question: AnyQuestion,
     *,
     epsilon: Column,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
@@ -161,9 +164,12 @@ def replay(
     Args:
         question: a question such as `epsilons.Mean(…)`.
         epsilon: the budgets. This and all arguments up to `cap` are as in `epsilons.publish`.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: a frame, the path of a file, or None if the columns are arrays. Changed copies of a
             file are written to a temporary folder and deleted.
         separator: separator of the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the column that identifies people.
         neighbours: "replace": one person's values change. "add-remove": a person is added or
             removed, or their values, budget or id change.
