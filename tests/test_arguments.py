@@ -115,6 +115,9 @@ VALUES: Final[dict[str, list[Any]]] = {
     "neighbours": [*NEIGHBOURS, *WRONG],
     "data": [pl.DataFrame({"x": X}), "no such file.csv", *WRONG],
     "separator": [",", ";;", *WRONG],
+    "decimal": [",", ".", ";", *WRONG],
+    "thousands": [",", ".", ";", *WRONG],
+    "menu": [{"a": 0.5, "b": 1.0, "c": 2.0}, {"a": -1}, {"a": 0}, {}, {1.5: 1}, *WRONG],
 }
 """The values to try for each argument: all valid words, and some invalid values."""
 
@@ -130,6 +133,7 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
 
 _SAID: Final = ("missing", "about", "related", "loss", "confidence")
 _CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
+_CALL += ("decimal", "thousands", "menu")
 
 
 class Counting(ep.Seeded):

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from epsilons.door.given import files
+from epsilons.door.given import cells as files
 from epsilons.door.given.cells import Role, TextFile
 from epsilons.errors import FileError
 

@@ -20,6 +20,7 @@ from epsilons.verify.replaying.changes import (
     Change,
     RowFacts,
     allowed,
+    chosen,
     columns_of,
     known_marks,
     nasty,
@@ -27,7 +28,7 @@ from epsilons.verify.replaying.changes import (
     ordinary,
     public_groups,
 )
-from epsilons.verify.replaying.neighbours import GivenTable, table_of
+from epsilons.verify.replaying.neighbours import GivenTable, TextForm, table_of
 from epsilons.verify.replaying.runs import Person, Run, RunFound, first_run, level_of, second_run
 
 __all__ = ["Replay", "ReplayOutcome", "replay"]
@@ -193,7 +194,8 @@ def replay(
     columns = {**columns_of(question), "epsilon": epsilon, "person": person}
     first = first_run(question, asked.call(columns), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
-        table = table_of(columns, data, separator, Path(folder))
+        form = TextForm(separator, decimal, thousands)
+        table = table_of(columns, data, form, Path(folder))
         trying = _Trying(asked, columns, table, first)
         tried = trying.nasty() if changes is None else trying.given(changes)
         outcomes = tuple(trying.outcome(change, row) for change, row in tried)
@@ -247,7 +249,7 @@ class _Trying:
         levels = [float(level) for level in getattr(declared, "levels", declared)]
         facts = RowFacts(
             self.asked.question, self.table.kinds, self.asked.private, self.table.ordered,
-            levels, self.table.has,
+            levels, self.asked.terms["menu"], self.table.has,
         )  # fmt: skip
         if not usable:
             yield from ((change, None) for change in nasty([], [], facts))
@@ -287,11 +289,14 @@ class _Trying:
         """Return the ε of a row; 0 if the row has no person."""
         if self.arguments["person"] is not None and row.get("person") in (None, ""):
             return 0
-        kind = self.table.kinds.get("epsilon")
+        kind, menu = self.table.kinds.get("epsilon"), self.asked.terms["menu"]
+        if menu is not None:
+            return chosen(row.get("epsilon"), menu)
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False)
         # Add/remove rejects no entry: text in a list or a frame is parsed like text in a file.
-        return allowed(row.get("epsilon"), cells=kind.family == "cells" or self.asked.private)
+        entry = kind.plain(row.get("epsilon"))
+        return allowed(entry, cells=kind.family == "cells" or self.asked.private)
 
     def _counts(self, row: dict[str, Any]) -> bool:
         """Whether the person of a row has positive weight in the last draw."""
