@@ -237,15 +237,16 @@ def check(
         refusals=()
         if call.declared is not None
         else (*_refusals(found, question.refuses, menu), *_refused_beside(question, beside)),
-        alarms=_alarms({next(iter(question.columns)): found, **looks}),
+        alarms=_alarms({next(iter(question.columns)): found, **looks}, of_text=door.is_text(data)),
     )
 
 
-def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
+def _alarms(looks: dict[str, door.Look], *, of_text: bool) -> tuple[str, ...]:
     """Return the reasons why a result would not be informative, one sentence each.
 
     Args:
         looks: counts by parameter: first for the values, then for the question's other columns.
+        of_text: whether the data are a file of text, for which marks in numbers can be declared.
     """
     alarms = []
     text = {"epsilon": next(iter(looks.values())).unread_budgets}
@@ -259,11 +260,25 @@ def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
         text[parameter] = found.unread
     alarms += [
         f"{parameter}: some entries are written with {'; '.join(forms)}. As they are, they count "
-        "as missing: convert the column to plain numbers first, such as 1234.5."
+        f"as missing: {_mark(forms) if of_text else _PLAIN}."
         for parameter, forms in text.items()
         if forms
     ]
     return tuple(alarms)
+
+
+_PLAIN: Final = "convert the column to plain numbers first, such as 1234.5"
+
+
+def _mark(forms: tuple[str, ...]) -> str:
+    """Return advice on numbers in a file of text that are not written plainly."""
+    given = {door.COMMAS: 'decimal=","', door.THOUSANDS: 'thousands=","'}
+    marks = [mark for form, mark in given.items() if form in forms]
+    if len(marks) == 2:
+        marks = ['decimal="," and thousands="."']
+    return (
+        f"if that is how the file writes numbers, give {marks[0]}; or {_PLAIN}" if marks else _PLAIN
+    )
 
 
 def _unknown(found: door.Look) -> int:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from epsilons.door.count.asks import Ask
     from epsilons.door.count.tallies import GRID, Rule, Tally
     from epsilons.door.count.units import SHARES
-    from epsilons.door.curator import Look, look
+    from epsilons.door.curator import COMMAS, THOUSANDS, Look, look
     from epsilons.door.given.categories import (
         Categories,
         Grouping,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         declare_label,
         refuse_midpoint,
     )
-    from epsilons.door.given.files import frame, source, write_parquet
+    from epsilons.door.given.files import frame, is_text, source, write_parquet
     from epsilons.door.given.frames import LABELS
     from epsilons.door.given.menus import Chosen, chosen
     from epsilons.door.offers import Offers, People, other_tag, tag
@@ -29,9 +29,11 @@ else:
     __getattr__, __dir__ = names(__name__)
 
 __all__ = [
+    "COMMAS",
     "GRID",
     "LABELS",
     "SHARES",
+    "THOUSANDS",
     "Absent",
     "Ask",
     "Categories",
@@ -50,6 +52,7 @@ __all__ = [
     "declare_label",
     "enrolled",
     "frame",
+    "is_text",
     "look",
     "open",
     "other_tag",

@@ -27,9 +27,10 @@ from epsilons.door.given import arrays, columns
 from epsilons.door.given.arrays import cells_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories, LabelKind
 from epsilons.door.given.columns import Columns
+from epsilons.door.given.files import Told
 from epsilons.door.given.frames import AskedRows, asked
 from epsilons.door.given.menus import Chosen
-from epsilons.door.given.spellings import dtype_of, parsed
+from epsilons.door.given.spellings import PLAIN, dtype_of, parsed
 from epsilons.errors import ColumnError
 from epsilons.types import Booleans, Integers
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["FORMS", "Look", "forms_of", "look"]
+__all__ = ["COMMAS", "FORMS", "THOUSANDS", "Look", "forms_of", "look"]
 
 
 # Formats of text in place of numbers, reported to the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
@@ -48,10 +49,13 @@ __all__ = ["FORMS", "Look", "forms_of", "look"]
 LOOKED_AT: Final = 2**14
 """The largest number of cells that are inspected."""
 
+THOUSANDS: Final = "thousands separators, such as 1,234"
+COMMAS: Final = "decimal commas, such as 1,5"
+
 FORMS: Final[dict[str, str]] = {
     "text that is a number": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
-    "thousands separators, such as 1,234": r"[+-]?\d{1,3}([,.'’ \u00a0\u202f]\d{3})+([.,]\d+)?",
-    "decimal commas, such as 1,5": r"[+-]?\d*,\d+",
+    THOUSANDS: r"[+-]?\d{1,3}([,.'’ \u00a0\u202f]\d{3})+([.,]\d+)?",
+    COMMAS: r"[+-]?\d*,\d+",
     "dates, such as 2026-01-31": r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?",
     "units, such as 45 kg, 12 % or $ 9": (
         r"[^\d\s+-]{1,8}\s?[+-]?\d[\d.,'’ \u00a0\u202f]*|"
@@ -94,6 +98,7 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
+    marks = data.marks if isinstance(data, Told) else PLAIN
     try:
         table = columns.read(column, 1.0, data, None, "text")
     except ColumnError:
@@ -104,7 +109,9 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
         if not isinstance(frame, pl.LazyFrame):
             return nothing
         cell = pl.col(table.values)
-        number = cell.map_batches(lambda cells: parsed(cells, kind), return_dtype=dtype_of(kind))
+        number = cell.map_batches(
+            lambda cells: parsed(cells, kind, marks), return_dtype=dtype_of(kind)
+        )
         unread = frame.select(cell).filter(cell.is_not_null() & number.is_null())
         return unread.head(LOOKED_AT).collect(engine="streaming").to_series()
 

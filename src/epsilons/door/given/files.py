@@ -22,6 +22,7 @@ __all__ = [
     "Told",
     "frame",
     "is_file",
+    "is_text",
     "open_file",
     "source",
     "write_frame",
@@ -73,8 +74,7 @@ def source(
     """
     if separator is None and decimal is None and thousands is None:
         return data
-    own = _ending(data) if isinstance(data, (str, os.PathLike)) else None
-    if (decimal is not None or thousands is not None) and own in (None, PARQUET):
+    if (decimal is not None or thousands is not None) and not is_text(data):
         raise ArgumentError(
             f"{'thousands' if decimal is None else 'decimal'} is for numbers in a file of text "
             "(.csv, .tsv, .jsonl, .xlsx), and data is not one. Convert the column to numbers first."
@@ -89,7 +89,7 @@ def source(
             "separator must be one ASCII character that is no letter, digit, quote, dot, sign or "
             r"end of line, such as ';' or '\t'."
         )
-    if not isinstance(data, (str, os.PathLike)) or own not in SEPARATORS:
+    if not isinstance(data, (str, os.PathLike)) or _ending(data) not in SEPARATORS:
         raise ArgumentError(
             "separator is for files with names that end in .csv, .tsv, .csv.gz or .tsv.gz, and "
             "data is not one. Leave separator out."
@@ -100,6 +100,11 @@ def source(
 def is_file(data: object) -> bool:
     """Whether `data` is the path of a file, rather than a frame."""
     return isinstance(data, (str, os.PathLike, Told))
+
+
+def is_text(data: object) -> bool:
+    """Whether `data` is the path of a file of text, for which `source` takes marks of numbers."""
+    return isinstance(data, (str, os.PathLike)) and _ending(data) not in (None, PARQUET)
 
 
 @dataclass(frozen=True)
