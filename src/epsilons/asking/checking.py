@@ -260,25 +260,17 @@ def _alarms(looks: dict[str, door.Look], *, of_text: bool) -> tuple[str, ...]:
         text[parameter] = found.unread
     alarms += [
         f"{parameter}: some entries are written with {'; '.join(forms)}. As they are, they count "
-        f"as missing: {_mark(forms) if of_text else _PLAIN}."
+        f"as missing: {_MARKS if of_text and {door.COMMAS, door.THOUSANDS} & {*forms} else ''}"
+        "convert the column to plain numbers first, such as 1234.5."
         for parameter, forms in text.items()
         if forms
     ]
     return tuple(alarms)
 
 
-_PLAIN: Final = "convert the column to plain numbers first, such as 1234.5"
-
-
-def _mark(forms: tuple[str, ...]) -> str:
-    """Return advice on numbers in a file of text that are not written plainly."""
-    given = {door.COMMAS: 'decimal=","', door.THOUSANDS: 'thousands=","'}
-    marks = [mark for form, mark in given.items() if form in forms]
-    if len(marks) == 2:
-        marks = ['decimal="," and thousands="."']
-    return (
-        f"if that is how the file writes numbers, give {marks[0]}; or {_PLAIN}" if marks else _PLAIN
-    )
+_MARKS: Final = (
+    'give the marks that the file uses, such as decimal="," for 1,5 or thousands="," for 1,234; or '
+)
 
 
 def _unknown(found: door.Look) -> int:

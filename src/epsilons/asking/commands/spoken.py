@@ -33,6 +33,7 @@ _WIDTH: Final = 96
 """The number of characters per line."""
 
 _HINTS: Final = (
+    "ALARM: ",
     "Advice: ",
     "Intervals ",
     "The interval",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import dropwhile, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -256,8 +256,10 @@ class CellFile(ABC):
         path: its path.
         failure: the exception to raise if it cannot be read, and its message.
         marks: the marks in numbers that are written as text.
+        called: what such a file is called in messages.
     """
 
+    called: ClassVar[str]
     path: Path
     failure: Failure
     marks: NumberMarks = field(default=PLAIN, kw_only=True)
@@ -308,6 +310,7 @@ class TextFile(CellFile):
         zipped: whether it is compressed with gzip.
     """
 
+    called: ClassVar[str] = "a CSV file"
     separator: str
     zipped: bool
 
@@ -473,6 +476,7 @@ class JsonFile(CellFile):
         zipped: whether it is compressed with gzip.
     """
 
+    called: ClassVar[str] = "a file of JSON lines"
     zipped: bool
 
     def frames(self, roles: list[Role]) -> Callable[[list[Role]], Iterator[pl.DataFrame]]:  # noqa: ARG002
@@ -518,6 +522,7 @@ class ExcelFile(CellFile):
         sheet: the name of the sheet; None for the first one.
     """
 
+    called: ClassVar[str] = "an Excel sheet"
     sheet: str | None
 
     def frames(self, roles: list[Role]) -> Callable[[list[Role]], Iterator[pl.DataFrame]]:

@@ -361,7 +361,7 @@ def _open_text(
     """
     import narwhals as nw
 
-    what = "In a CSV file a cell that is"
+    what = f"In {file.called} a cell that is"
     names = replace(
         Names.of_columns(values, epsilon, person, {m.parameter: m.column for m in marks}),
         missing=f" {what} {NOTES[kind]} counts as missing.",
