@@ -262,6 +262,7 @@ def _alarms(looks: dict[str, door.Look], *, of_text: bool) -> tuple[str, ...]:
         f"{parameter}: some entries are written with {'; '.join(forms)}. As they are, they count "
         f"as missing: {_MARKS if of_text and {door.COMMAS, door.THOUSANDS} & {*forms} else ''}"
         "convert the column to plain numbers first, such as 1234.5."
+        f"{f' {door.ANSWERS}' if door.TRUTH in forms else ''}"
         for parameter, forms in text.items()
         if forms
     ]

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from epsilons.door.count.asks import Ask
     from epsilons.door.count.tallies import GRID, Rule, Tally
     from epsilons.door.count.units import SHARES
-    from epsilons.door.curator import COMMAS, THOUSANDS, Look, look
+    from epsilons.door.curator import COMMAS, THOUSANDS, TRUTH, Look, look
     from epsilons.door.given.categories import (
+        ANSWERS,
         Categories,
         Grouping,
         declare,
@@ -29,11 +30,13 @@ else:
     __getattr__, __dir__ = names(__name__)
 
 __all__ = [
+    "ANSWERS",
     "COMMAS",
     "GRID",
     "LABELS",
     "SHARES",
     "THOUSANDS",
+    "TRUTH",
     "Absent",
     "Ask",
     "Categories",

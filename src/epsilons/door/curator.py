@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["COMMAS", "FORMS", "THOUSANDS", "Look", "forms_of", "look"]
+__all__ = ["COMMAS", "FORMS", "THOUSANDS", "TRUTH", "Look", "forms_of", "look"]
 
 
 # Formats of text in place of numbers, reported to the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
@@ -50,6 +50,7 @@ LOOKED_AT: Final = 2**14
 """The largest number of cells that are inspected."""
 
 THOUSANDS: Final = "thousands separators, such as 1,234"
+TRUTH: Final = "truth values, such as yes and no"
 COMMAS: Final = "decimal commas, such as 1,5"
 
 FORMS: Final[dict[str, str]] = {
@@ -61,7 +62,7 @@ FORMS: Final[dict[str, str]] = {
         r"[^\d\s+-]{1,8}\s?[+-]?\d[\d.,'’ \u00a0\u202f]*|"
         r"[+-]?\d[\d.,'’ \u00a0\u202f]*\s?[^\d\s]{1,8}"
     ),
-    "truth values, such as yes and no": r"(?i)yes|no|y|n|true|false|t|f",
+    TRUTH: r"(?i)yes|no|y|n|true|false|t|f",
 }
 """Formats of text in place of a number, each with its pattern. The first match counts."""
 

@@ -53,6 +53,9 @@ nothing."""
 _WORD: Final = re.compile(r"[\w.+-]+|…")
 """A pattern for a word that needs no quotes."""
 
+_ANSWERS: Final = re.compile(r'ep\.frequencies\(…, categories=\["yes", "no"\]\)')
+"""A pattern for the call that asks for the share of each answer."""
+
 _CALL: Final = re.compile(r"\b(?:ep\.)?[Ll]edger(?:\.([a-z]+))?\(([^()]*)\)")
 """A pattern for a call of a ledger, such as `ledger.abandon('wages')`."""
 
@@ -193,6 +196,7 @@ def _assigned(text: str, known: dict[str, _Option]) -> str:
             return found[0] if flag is None else flag.word
         return known[name].with_value(value)
 
+    text = _ANSWERS.sub("epsilons frequencies … --category yes --category no", text)
     said = re.sub(rf"(?<![\w.\-])(?<!\w\()({names})=({_VALUE})", option, text)
     said = re.sub(r'(--[a-z-]+ [a-z-]+ or )"([a-z-]+)"', r"\1\2", said)
     return re.sub(r"(--[a-z-]+ [\w.-]+), (?=--[a-z])", r"\1 ", said)

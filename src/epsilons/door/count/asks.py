@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Final, Literal, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
 from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
-from epsilons.door.given.categories import Categories, Grouping, LabelKind
+from epsilons.door.given.categories import ANSWERS, Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.types import Floats, Integers
 
@@ -169,6 +169,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
             somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
+    if names.missing and counted.faults.missing >= int(counted.people.sum()):
+        names = replace(names, missing=f"{names.missing} {ANSWERS}")  # perhaps no cell is a number
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by

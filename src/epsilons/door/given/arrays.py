@@ -329,10 +329,10 @@ def _numbers(
     Raises:
         ColumnError: the declared type is not numeric, or an entry is not a number.
     """
-    held = column.family
+    held, of = column.family, "categories" if booleans or kind == "bins" else "budgets"
     odd = held in ("text", "time") or (held == "boolean" and not booleans)
     if held == "nested" or (odd and not private and not column.inferred):
-        raise wrong_type(kind, f"{name} must be", column.dtype)
+        raise wrong_type(kind, f"{name} must be", column.dtype, of)
     entries = column.entries
     if isinstance(entries, np.ndarray):
         if not odd:
@@ -351,7 +351,7 @@ def _numbers(
     if not lenient:
         for item in entries:
             if type(item) in unfit and not is_null(item):
-                raise wrong_entry(kind, f"{name} must be", type(item))
+                raise wrong_entry(kind, f"{name} must be", type(item), of)
     return [None if type(item) in unfit else item for item in entries]
 
 

@@ -17,6 +17,7 @@ from epsilons.parameters import one_of
 from epsilons.types import Floats, Integers
 
 __all__ = [
+    "ANSWERS",
     "MISSING",
     "MOST_GROUPS",
     "UNDECLARED",
@@ -44,6 +45,13 @@ MOST_GROUPS: Final = 10**5
 """The largest number of groups, counting all pairs if there are two columns."""
 
 AS_TEXT: Final = "Convert it first: text is never read as numbers here."
+ANSWERS: Final = (
+    'For the share of each answer, such as yes and no, ask ep.frequencies(…, categories=["yes", '
+    '"no"]).'
+)
+MENU: Final = (
+    'That includes "inf". If its words stand for budgets, give menu={"strict": 0.1, "open": 2}.'
+)
 GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
 NOTHING: Final[Floats] = np.empty(0)
 
@@ -257,10 +265,10 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
         kind: the declared kind.
         must: the beginning of the message.
         dtype: the type of the column.
-        of: the word for the declared labels: "categories", "groups", …
+        of: the word for the declared labels: "categories", "groups", …; or "budgets".
     """
     held = family(dtype)
-    what = TIMES if held == "time" else AS_TEXT
+    what = TIMES if held == "time" else _as_text(kind, of)
     if kind == "integers" and held in ("float", "decimal"):
         what = GAPS
     return ColumnError(f"{must} {_needed(kind, of)}; its type is {dtype}. {what}")
@@ -271,12 +279,19 @@ def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories")
 
     Of the entry, the message contains only its type.
     """
-    what = TIMES if is_time(type_) else AS_TEXT
+    what = TIMES if is_time(type_) else _as_text(kind, of)
     if issubclass(type_, (list, tuple, np.ndarray)):
         what = "One column is meant, with one entry for each row."
     return ColumnError(
         f"{must} {_needed(kind, of)}; it holds something of type {type_.__name__}. {what}"
     )
+
+
+def _as_text(kind: LabelKind, of: str) -> str:
+    """Return advice for a column that is not of numbers, or not of the declared kind."""
+    if of == "budgets":
+        return f"{AS_TEXT} {MENU}"
+    return f"{AS_TEXT} {ANSWERS}" if kind == "numbers" else AS_TEXT
 
 
 def _needed(kind: LabelKind, of: str) -> str:

@@ -408,7 +408,7 @@ def _typed(
         readable = private and _is_of_cells(table, dtype)
         if parameter == "epsilon" and table.menu is None and not number:
             if not readable:
-                raise wrong_type("numbers", table.must(parameter), dtype)
+                raise wrong_type("numbers", table.must(parameter), dtype, "budgets")
             odd[parameter] = "bins"
         fits = {
             "numbers": number or dtype == nw.Boolean,
