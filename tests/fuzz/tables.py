@@ -222,8 +222,8 @@ def xlsx_of(columns: Columns, file: Path) -> Path:
         for cell_ in sheet[sheet.max_row]:
             if isinstance(cell_.value, str):
                 cell_.data_type = "s"  # even if it begins with "="
-            if isinstance(cell_.value, (int, float)) and place % 3 == 1:
-                cell_.number_format = "[h]:mm:ss" if place % 2 else "yyyy-mm-dd"
+            if cell_.column == 1 and cell_.value in (10, -1e300):
+                cell_.number_format = "yyyy-mm-dd"
     book.save(file)
     return file
 

@@ -268,7 +268,8 @@ def table_of(given: Row, data: Any, text_form: TextForm, folder: Path) -> GivenT
             )
         if not path.name.lower().endswith(".parquet") and not path.is_dir():
             return TextTable.read(path, names, text_form, folder)
-        held = nw.read_parquet(str(path), backend="polars")
+        own = f"{path}/[!._]*.parquet" if path.is_dir() else str(path)
+        held = nw.read_parquet(own, backend="polars")
         return _of_frame(held.to_native(), names, _Parquet(folder))
     data = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_like_dataframe(data):
