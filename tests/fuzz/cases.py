@@ -406,4 +406,6 @@ def usable(case: Case) -> bool:
             return False
         if "\ud800" in names:  # not valid text in a file: rows without a person are an error
             return False
+        if case.form == "jsonl" and any(isinstance(who, (bytes, tuple)) for *_, who in case.first):
+            return False  # lists are not ids
     return any(epsilon > 0 for epsilon in budgets)

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.errors import ArgumentError, BudgetError, ColumnError
+from epsilons.asking.commands import spoken
+from epsilons.errors import ArgumentError, BudgetError, ColumnError, MissingValueError
 
 MENU = {"strict": 0.1, "medium": 0.5, "open": 2}
 
@@ -221,5 +222,7 @@ def test_the_share_of_one_answer_is_one_line(people: pd.DataFrame, file: Path) -
     assert low < (people["smoker"] == "yes").mean() < high
     asked = ["--value", "smoker", "--epsilon", "consent", "--menu", "strict=0.1,medium=0.5,open=2"]
     said = CliRunner().invoke(cli, ["mean", str(file), *asked, "--bounds", "0", "1"])
-    assert "epsilons frequencies … --category yes --category no" in str(said.exception)
+    assert isinstance(said.exception, MissingValueError)
+    told_there = spoken.error_words(said.exception, cli.commands["mean"])
+    assert "ask epsilons frequencies … --category yes --category no" in told_there
     assert "yes" in ran("frequencies", str(file), *asked, "--category", "yes", "--category", "no")
