@@ -1,11 +1,11 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-slow fuzz mutants lint style types imports words docs bench bench-full clean
+.PHONY: demo test test-slow test-slice test-versions fuzz mutants lint style types imports words docs dist bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -18,6 +18,22 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "slow or rest"
+
+# Slow tests too, but only the cases of one turn of twelve: make test-slice TURN=5.
+TURN ?= 0
+test-slice: $(VENV)/.dev
+	EPSILONS_TURN=$(TURN) $(BIN)/python -m pytest -m "not rest"
+
+# The core and two engines with the oldest or the newest versions that pyproject.toml allows:
+# make test-versions VERSIONS=oldest.
+VERSIONS ?= oldest
+OTHER := .venv-$(VERSIONS)
+test-versions:
+	$(PYTHON) -m venv $(OTHER)
+	$(PYTHON) scripts/versions.py $(VERSIONS) > $(OTHER)/constraints.txt
+	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OTHER)/constraints.txt -e ".[duckdb,pandas,report,data,postgres]" pytest pytest-xdist hypothesis scipy statsmodels
+	$(OTHER)/bin/epsilons demo --report demo.html
+	$(OTHER)/bin/python -m pytest -m "not slow and not rest" tests/mechanisms tests/noise tests/corpus tests/tasks
 
 # Looks for neighbouring data that can be distinguished, for as long as you like: make fuzz MINUTES=30.
 MINUTES ?= 10
@@ -49,6 +65,14 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
 
+# What is published: a wheel and a source archive, checked. With TAG=v1.2.3 the versions must agree.
+TAG ?=
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python scripts/versions.py tag "$(TAG)"
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+
 # The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
@@ -73,4 +97,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $(VENV)/.core $(VENV)/.docs $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site
+	rm -rf $(VENV) .venv-oldest .venv-newest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site

@@ -50,7 +50,7 @@ def table() -> list[str]:
 
 
 def normalised() -> list[str]:
-    """Table of n²·MSE/σ²(ε) for three methods, by ε."""
+    """Table of n²·MSE/σ²(ε) for three methods, where σ²(ε) is the smallest noise variance."""
     lines = [
         "| ε | hourglass | transformed | shifted | transformed / shifted |",
         "|---|---|---|---|---|",
@@ -68,7 +68,7 @@ def normalised() -> list[str]:
 
 
 def over_means() -> list[str]:
-    """Table of n²·MSE/σ²(ε) for the hourglass, by ε and mean."""
+    """Table of n²·MSE/σ²(ε) for hourglass noise, by ε and mean."""
     means = (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
     heads = " | ".join(f"μ = {m:g}" for m in means)
     lines = [f"| ε | {heads} |", "|---|" + "---|" * len(means)]
@@ -80,7 +80,7 @@ def over_means() -> list[str]:
 
 
 def two_levels() -> str:
-    """Return the noise variance of the hourglass, as a multiple of that of Laplace noise.
+    """Return the variance of hourglass noise, as a multiple of the variance of Laplace noise.
 
     Half of the people have ε = 4 and half have ε = 8, with weights 1 : 2.
     """

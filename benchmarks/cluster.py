@@ -229,7 +229,7 @@ def _set(session: Any, names: dict[str, str]) -> Iterator[None]:
 
 
 Row = tuple[int, float, float, float, float]
-"""Cores, seconds of the bare query, seconds of our query, and an interval for the latter."""
+"""The cores, the seconds of the bare query and of ours, and the ends of an interval for ours."""
 
 
 def over_cores(model: Model, models: list[Model], cluster: Cluster) -> list[Row]:

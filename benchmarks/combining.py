@@ -1,7 +1,7 @@
 """The best use of a library with a single ε per release, for people with personal budgets.
 
-Such a library releases the mean of a set of people with Laplace noise for one ε. Its user can
-choose the sets and weight the releases: a `Combination`. People can be in several sets as long as
+Such a library releases the mean of a set of people with Laplace noise for one ε. A user can choose
+the sets, and weights for their releases: a `Combination`. People can be in several sets as long as
 nobody's ε is exceeded. Every function here finds the best combination of one kind, for an error
 proportional to Σw² + noise·Σscale² (`risk.noise_per_square`). Under replace, budgets are public, so
 everything is chosen before any data are read.
@@ -258,7 +258,7 @@ def _objective(one: Combination, noise: float) -> float:
 
 
 def _spread(budgets: ep.Budgets) -> Integers:
-    """Return candidate edges: all levels above 0, or a sample even in people and in log ε."""
+    """Return candidate edges: all levels above 0, or some, evenly spaced in people and in log ε."""
     usable = np.flatnonzero(budgets.levels > 0.0)
     if len(usable) <= _EDGES:
         return usable

@@ -2,12 +2,17 @@
 
 The model describes one group-by in Spark, which is one job of two stages:
 
-    t = start + task·(waves of tasks) + row·rows/cores + group·groups·partitions/cores
-        + byte·shuffled/cores
+    t = start + task·waves + row·busiest + group·groups·partitions/merging + byte·shuffled/merging
+        + call
 
-`rows/cores` counts the rows of the busiest core. Coefficients are fitted by nonnegative least
-squares on relative errors, and extrapolated to a cluster under the assumptions in `Cluster`.
-`cluster.py` measures the times and writes the section of the page.
+`waves` is the number of tasks that the busiest core runs in both stages, and `busiest` is the
+number of rows that it reads. `merging` is the smaller of the numbers of cores and of reducers,
+because only so many cores merge partial sums. `call` is the time outside the job, for our query
+only. Our query and the bare query have different costs per row.
+
+Coefficients are fitted by nonnegative least squares on relative errors, and extrapolated to a
+cluster under the assumptions in `Cluster`. `cluster.py` measures the times and writes the section
+of the page.
 """
 
 from __future__ import annotations
@@ -32,8 +37,9 @@ __all__ = [
 ]
 
 COLUMNS = ("start", "task", "row, bare", "row, ours", "group", "byte", "call")
-"""Coefficients, in seconds: per job, per wave of tasks, per row of the bare query, per row of
-our query, per group in a partition, per shuffled byte, and per call outside the job (only ours)."""
+"""The coefficients, in seconds: per job, per wave of tasks, per row of the bare query, per row of
+our query, per group in a partition, per shuffled byte, and per call of our query, outside the
+job."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +238,7 @@ def predict(
 
 
 def stops(model: Model, rows: float, groups: float, width: float, cluster: Cluster) -> int:
-    """Return the number of cores at which doubling them saves less than a fifth of the time."""
+    """Return the smallest power of two of cores such that twice as many save less than a fifth."""
     cores = 1
     while cores < 2**24:
         now = predict(model, rows, groups, width, replace(cluster, cores=cores), ours=True)

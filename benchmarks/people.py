@@ -50,7 +50,7 @@ def shares(source: Any) -> door.Tally:
 
 
 def polars_cells(path: Path) -> list[Any]:
-    """Count rows by category, budget and rows per person: the fastest of five ways in Polars."""
+    """Count rows by category, budget and rows per person, by the fastest of five Polars queries."""
     import polars as pl
 
     rows = pl.scan_parquet(path).with_columns(
@@ -138,7 +138,10 @@ def same_cells(found: door.Tally, rows: list[Any]) -> bool:
 
 
 def same_shares(found: door.Tally, rows: list[Any]) -> bool:
-    """Return whether query and tally agree. The tally puts remainders in group 0."""
+    """Return whether the query by hand and the tally agree, except for group 0.
+
+    The tally adds the remainders of all divisions to group 0.
+    """
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     pairs = found.cells.reshape(len(found.levels), len(LABELS), 2)
     return all(
@@ -192,9 +195,10 @@ print(peak() - before)
 
 
 def peak(work: str, rows: int) -> float:
-    """Return the peak memory of a process with Polars, in bytes, without imports.
+    """Return the peak memory of a process, in bytes, above its peak on 1,000 rows.
 
-    It is read from /proc, because the peak in `resource` starts at the memory of the parent.
+    So imports are not included. The peak is read from /proc, because the peak in `resource` starts
+    at the memory of the parent process.
     """
     given = [work, str(data.visits(1000)), str(data.visits(rows))]
     run = subprocess.run(

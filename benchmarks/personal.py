@@ -40,7 +40,8 @@ from benchmarks.timing import Result
 from epsilons.types import Floats
 
 TOLERANCE = 1e-9
-"""Relative tolerance. With few budget levels, only weights are rounded, to 35 bits or more."""
+"""The relative tolerance for comparing errors. With few budget levels, our method differs from the
+exact optimum only by rounding weights to 35 bits or more."""
 
 
 def section(*, quick: bool) -> Section:

@@ -30,7 +30,7 @@ CLEVER = ("composition", "sampling")
 """Methods with errors closer to ours: people in several releases, and random sampling of people."""
 
 GUESS = 0.15
-"""A guess of the standard deviation that somebody who knows such data could make."""
+"""A realistic guess of the standard deviation, as a fraction of the range."""
 
 OURS = ("ours", f"ours, spread={GUESS}")
 """Our method, without and with that guess."""
@@ -39,7 +39,10 @@ Draw = Callable[[np.random.Generator, int], Floats]
 
 
 def _levels(people: Mapping[float, float]) -> Draw:
-    """Draw budgets from a map of levels to shares of people; each level has at least one person."""
+    """Return a function that draws budgets, given the share of people at each level.
+
+    Each level has at least one person.
+    """
 
     def draw(rng: np.random.Generator, n: int) -> Floats:  # noqa: ARG001
         counts = np.maximum(np.floor(np.array(list(people.values())) * n), 1).astype(np.int64)

@@ -136,13 +136,15 @@ def _left(late: list[str], *, quick: bool) -> str:
 def compare(engine: Engine, work: Work, size: int, runs: int, *, quick: bool) -> Ratio | None:
     """Time our release and the bare query alternately, after checking that their integers agree.
 
+    The quick form does not check the integers of the largest table.
+
     Returns:
         Their times; None if the query is too slow for the quick form.
     """
     path = data.table(size)
     query = engine.mean if work.statistic == "mean" else engine.frequencies
     if quick and size == TARGET:
-        # For this size, the integers were compared on fewer rows. One run warms the file cache.
+        # The integers were already compared on fewer rows. This run also warms the file cache.
         if once(lambda: query(path, work.budget)) > PATIENCE:
             return None
     else:

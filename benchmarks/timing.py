@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 CONFIDENCE = 0.9
-"""Nominal confidence of an interval. With fewer than five pairs it is not reached, and the line
-says so."""
+"""The nominal confidence of intervals. Fewer than five pairs cannot reach it; each line states the
+actual confidence."""
 
 
 @dataclass(frozen=True)

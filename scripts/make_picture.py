@@ -1,8 +1,8 @@
-"""Draw the picture of the README: the ε that people spend under the best cap, and the error.
+"""Draw the picture of the README: what personal budgets gain, by the share of strict people.
 
-The package computes both halves, for 4,525 people, a few of whom have very small budgets.
+The package computes both halves, for 4,000 people of whom some have ε = 0.05 and all others 1.
 
-    python scripts/make_picture.py docs/pictures/idea.svg
+    python scripts/make_picture.py docs/pictures/gain.svg
 """
 
 from __future__ import annotations
@@ -13,101 +13,80 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import altair as alt
+import numpy as np
 
 import epsilons as ep
 
-PEOPLE = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
-BOUNDS = (0.0, 24.0)
-INK, MARK, PALE = "#1f4e79", "#c0504d", "#c9d7e6"
+PEOPLE, STRICT, GENEROUS = 4_000, 0.05, 1.0
+COUNTS = tuple(dict.fromkeys(np.geomspace(4, 2_000, 60).round().astype(int).tolist()))
+ASSUMED = {"budgets may be related to values (default)": True, "budgets are unrelated": False}
+COLORS = ("#1f4e79", "#c0504d")
 
 
-class Level(TypedDict):
-    """The people with one budget ε, and the ε that each of them spends."""
+class Gain(TypedDict):
+    """The error of two single-ε methods, divided by the error with everyone's own ε."""
 
-    level: str
-    epsilon: float
-    spent: float
-
-
-class Way(TypedDict):
-    """A way to publish the mean, and its typical error."""
-
-    way: str
-    error: float
+    share: float
+    assumed: str
+    strictest: float
+    best: float
 
 
-def levels(plan: ep.Plan) -> list[Level]:
-    """Return the ε spent at each budget level under the best cap."""
-    return [
-        {
-            "level": f"{each.people:,} at {each.epsilon:g}",
-            "epsilon": each.epsilon,
-            "spent": each.spent,
-        }
-        for each in plan.forecasts[0].spent
-    ]
-
-
-def ways(plan: ep.Plan) -> list[Way]:
-    """Return the typical error of three ways to publish the same mean."""
+def gain(strict: int, assumed: str) -> Gain:
+    """Return the gains for this number of strict people, from a plan."""
+    people = {STRICT: strict, GENEROUS: PEOPLE - strict}
+    plan = ep.plan(people, bounds=(0, 1), related=ASSUMED[assumed])
     error = {forecast.method: forecast.rmse for forecast in plan.forecasts}
-    return [
-        {"way": "one ε, the strictest", "error": error["uniform"]},
-        {"way": "one ε, the best", "error": error["threshold"]},
-        {"way": "everyone's own ε", "error": error["optimal"]},
-    ]
+    own = error[plan.forecasts[0].method]
+    return {
+        "share": strict / PEOPLE,
+        "assumed": assumed,
+        "strictest": error["uniform"] / own,
+        "best": min(error["uniform"], error["threshold"]) / own,
+    }
+
+
+def gains() -> list[Gain]:
+    """Return the gains for every number of strict people and both assumptions."""
+    return [gain(strict, assumed) for assumed in ASSUMED for strict in COUNTS]
 
 
 def picture() -> str:
     """Return the picture as SVG."""
-    plan = ep.plan(PEOPLE, bounds=BOUNDS)
-    people, named = levels(plan), ways(plan)
-    cap = max(each["spent"] for each in people)
-    order = [each["level"] for each in people]
-    base: Any = alt.Chart(alt.Data(values=people)).encode(
-        y=alt.Y("level:N", sort=order, title=None, axis=alt.Axis(labelLimit=140))
-    )
-    axis = alt.Axis(values=[0.01, 0.1, 1.0], format="~g", grid=False)
-    across = alt.Scale(type="log", domain=[0.005, 1.5], nice=False)
-    has = base.mark_bar(color=PALE, height=18).encode(
-        x=alt.X("epsilon:Q", title="ε (log scale)", scale=across, axis=axis),
-        x2=alt.datum(0.005),
-    )
-    spends = base.mark_bar(color=INK, height=18).encode(
-        x=alt.X("spent:Q", scale=across), x2=alt.datum(0.005)
-    )
-    line: Any = alt.Chart(
-        alt.Data(values=[{"cap": cap, "name": f"cap: nobody spends more than {cap:.2g}"}])
-    )
-    rule = line.mark_rule(color=MARK, strokeWidth=2).encode(x="cap:Q")
-    name = line.mark_text(color=MARK, align="left", dx=6, y=17, fontSize=12).encode(
-        x="cap:Q", text="name:N"
-    )
-    left = alt.layer(has, spends, rule, name).properties(
-        width=290,
-        height=130,
-        title=alt.Title("Each person's ε: spent (dark) and kept (pale)", dy=-4, anchor="start"),
-    )
-    bars: Any = alt.Chart(alt.Data(values=named)).encode(
-        y=alt.Y("way:N", sort=[each["way"] for each in named], title=None),
-        x=alt.X("error:Q", title="typical error, in hours", axis=alt.Axis(grid=False, tickCount=4)),
-    )
-    colour: Any = alt.condition('datum.way == "everyone\'s own ε"', alt.value(INK), alt.value(PALE))
-    drawn = bars.mark_bar(height=22).encode(color=colour)
-    text = bars.mark_text(align="left", dx=4, fontSize=12).encode(
-        text=alt.Text("error:Q", format=".2f")
-    )
-    right = alt.layer(drawn, text).properties(
-        width=230,
-        height=130,
-        title=alt.Title("Error of the published mean", dy=-4, anchor="start"),
-    )
-    whole: Any = alt.hconcat(left, right, spacing=40).configure(
+    data = alt.Data(values=gains())
+
+    def half(field: str, title: str, top: float) -> Any:
+        percent = "datum.value * 100 + ' %'"
+        share = alt.Axis(values=[0.001, 0.01, 0.1, 0.5], labelExpr=percent, grid=False)
+        chart: Any = alt.Chart(data).mark_line(strokeWidth=2.5)
+        return chart.encode(
+            x=alt.X(
+                "share:Q",
+                title="share of strict people (log scale)",
+                scale=alt.Scale(type="log", nice=False),
+                axis=share,
+            ),
+            y=alt.Y(f"{field}:Q", title="times smaller error", scale=alt.Scale(domain=[1, top])),
+            color=alt.Color(
+                "assumed:N",
+                title=None,
+                sort=list(ASSUMED),
+                scale=alt.Scale(domain=list(ASSUMED), range=list(COLORS)),
+                legend=alt.Legend(orient="bottom", labelLimit=400),
+            ),
+        ).properties(width=250, height=160, title=alt.Title(title, anchor="start", dy=-4))
+
+    whole: Any = alt.hconcat(
+        half("strictest", "Compared with the strictest ε for all", 17),
+        half("best", "Compared with the best single ε", 2),
+        spacing=36,
+    ).configure(
         background="#ffffff",
         padding=14,
         font="sans-serif",
         axis=alt.AxisConfig(labelFontSize=12, titleFontSize=12, titleFontWeight="normal"),
         title=alt.TitleConfig(fontSize=13, fontWeight="bold"),
+        legend=alt.LegendConfig(labelFontSize=12),
         view=alt.ViewConfig(stroke=None),
     )
     out = io.StringIO()

@@ -51,7 +51,7 @@ MANY: int = 10
 """A test with more cases than this runs most of them only in the slow run."""
 
 KEPT: int = 12
-"""The ordinary run includes one in this many of those cases. The turn determines which."""
+"""The ordinary run includes one in this many of those cases. `TURN` determines which."""
 
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 12,

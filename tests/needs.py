@@ -1,4 +1,7 @@
-"""Programs and modules that some tests need. Without them, these tests are skipped or fail."""
+"""Programs and modules that only some tests need.
+
+If one is missing, those tests are skipped, or fail.
+"""
 
 from __future__ import annotations
 

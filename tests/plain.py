@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(thing: Any) -> Any:
-    """Return the content of an object recursively, with types, in a comparable form."""
+    """Return the content of an object as nested plain values with their types, for comparisons."""
     if isinstance(thing, np.ndarray):
         whole = thing.tolist() if thing.dtype == object else thing.tobytes()
         return str(thing.dtype), thing.shape, whole

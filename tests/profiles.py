@@ -15,7 +15,7 @@ def _levels(seed: int, low: float, high: float, people: int) -> Budgets:
 
 
 def _past_the_door(levels: list[float], counts: list[int]) -> Budgets:
-    """Return budgets without clipping, even if they are outside of the public range."""
+    """Return budgets outside of the public range of ε, without clipping them to it."""
     made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
     assert made.levels.tolist() == levels
     return made

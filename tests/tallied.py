@@ -1,4 +1,4 @@
-"""Minimal tallies for tests, with only the fields that a mechanism reads."""
+"""Minimal tallies for tests: they have only the fields that a mechanism reads."""
 
 from __future__ import annotations
 

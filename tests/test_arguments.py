@@ -132,8 +132,10 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
 """Other arguments that each argument requires."""
 
 _SAID: Final = ("missing", "about", "related", "loss", "confidence")
-_CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
-_CALL += ("decimal", "thousands", "menu")
+_CALL: Final = (
+    *("epsilon", "person", "levels", "cap", "neighbours", "data", "separator"),
+    *("decimal", "thousands", "menu"),
+)
 
 
 class Counting(ep.Seeded):
@@ -200,7 +202,7 @@ def _check_refused(refused: EpsilonsError, source: Counting, given: str) -> None
 
 
 def _check_named(argument: str, message: str) -> None:
-    """Check that a message names the argument, or a related argument."""
+    """Check that a message names the argument, or another argument that it depends on."""
     others = {
         "data": ("values", "column", "data"),
         "x": ("x", "questions"),
@@ -343,7 +345,10 @@ TERMS: Final = {
 def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
     statistic: str, about: str, cap: float | None
 ) -> None:
-    """Without levels, related=True is refused: no interval would be informative."""
+    """Without levels, related=True is refused under add/remove.
+
+    No interval would be informative.
+    """
     source = Counting(1)
     terms: dict[str, Any] = {"epsilon": EPSILON, "neighbours": "add-remove", "cap": cap}
     vain = TERMS[statistic](**OWN[statistic], about=about)
@@ -359,7 +364,10 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
-    """Without levels, a release names no best cap, because that cap would contradict its error."""
+    """Without levels, a release names no best cap.
+
+    Such a cap would contradict the release's error.
+    """
     given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):
         release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))

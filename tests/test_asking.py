@@ -95,7 +95,7 @@ def arguments_of(call: str) -> list[str]:
 
 @pytest.mark.parametrize(("call", "name"), [(c, n) for c in CALLS for n in arguments_of(c)])
 def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> None:
-    """Another value of an argument changes the release or is refused."""
+    """A value other than the default changes the release, or is refused."""
     assert "Release" in usual[call][0]  # the call works
     if name == "missing":  # one of the two words is the default, so compare the two
         data = {"values": GAPS} if "mean" in call else {}

@@ -1,4 +1,4 @@
-"""The curator's check makes true statements, draws nothing, refuses nothing, and says so."""
+"""`ep.check` makes true statements about the data, draws nothing, and refuses no data."""
 
 from __future__ import annotations
 
@@ -304,7 +304,10 @@ WRITTEN = {
 def test_numbers_that_cannot_be_read_raise_an_alarm_that_says_how_they_are_written(
     form: str, where: str, tmp_path: Path
 ) -> None:
-    """An alarm names the format of unreadable numbers, such as 13,170, which count as missing."""
+    """Unreadable numbers such as 13,170 count as missing.
+
+    The alarm names the format in which they are written.
+    """
     text = WRITTEN[form]
     rows = pl.DataFrame({"v": text, "e": ["1"] * len(text), "n": ["5"] * len(text)})
     rows.write_csv(tmp_path / "rows.csv", quote_style="always")

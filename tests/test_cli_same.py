@@ -261,7 +261,7 @@ VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
 def test_what_is_verified(
     again: Callable[[], None], words: list[str], same: dict[str, Any]
 ) -> None:
-    """The privacy losses are the same as in a release for these people."""
+    """`verify` shows the same privacy losses as a release for these people."""
     levels = {0.1: 50, 1.0: 20, 4.0: 2}
     epsilon = np.repeat(list(levels), list(levels.values()))
     found = told(again, ["verify", "0.1:50", "1:20", "4:2", *words])
@@ -391,8 +391,8 @@ def test_every_option_of_every_command_is_compared() -> None:
                 assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
-            # These commands have the same class as the two commands above, and pass options on as
-            # they do.
+            # These commands have the same class as the two commands above, and pass their options
+            # on in the same way.
             assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= known, name
             continue

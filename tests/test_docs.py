@@ -90,13 +90,14 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 LONG = {"docs/tutorials/spark.md"}
-"""Pages that take minutes."""
+"""Pages whose examples take minutes to run."""
 
-ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
-"""Pages that show alternative questions about the same people, and say that spending adds up."""
+ALTERNATIVES = {"docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
+"""Pages with alternative questions about the same people. They say that the spending would add up.
+"""
 
 ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
-"""The sentence with which these pages say so."""
+"""The sentence in which these pages say so."""
 
 SPENT: dict[str, Fraction] = {}
 """The largest share of anyone's budget that the examples of each page have spent so far."""
@@ -104,10 +105,10 @@ SPENT: dict[str, Fraction] = {}
 
 @contextlib.contextmanager
 def accounted(page: str) -> Iterator[None]:
-    """Add up the spending of a page, as if all of its examples had the same people.
+    """Add up what a page spends, as if all of its examples were about the same people.
 
     Releases drawn from a seed are simulations and do not count. Releases with a ledger do not count
-    either, because a ledger keeps its own accounts.
+    either, because the ledger limits their spending.
 
     Raises:
         AssertionError: the page spends more than somebody's budget.
@@ -306,7 +307,7 @@ def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
 
 @pytest.mark.usefixtures("people")
 def test_the_walks_are_those_that_calls_take() -> None:
-    """Calls enter the steps of each walk in order."""
+    """Calls enter the functions of each walk in the order that the page states."""
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     walks = page.partition("## Four walks")[2].partition("\n## ")[0]
     parts = dict(part.split("\n", maxsplit=1) for part in walks.split("\n### ")[1:])

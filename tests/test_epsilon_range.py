@@ -1,7 +1,7 @@
-"""The public range of ε: smaller budgets count as 0, larger finite budgets as 2²⁰.
+"""The public range of ε: budgets below it become 0, finite budgets above it become 2²⁰.
 
 Every statistic works for every float as a budget, or refuses it by name before anything is drawn.
-No number of a release is NaN, and nobody spends more than is reported, to the last bit.
+No number in a release is NaN. Nobody spends more than the release reports, to the last bit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ budgets = st.one_of(st.sampled_from(EXTREMES), st.floats(1e-320, 1e308), st.just
 
 
 def questions(bounds: tuple[float, float]) -> dict[str, Any]:
-    """Return every statistic, and every method that has its own arithmetic."""
+    """Return every statistic, and every method that has arithmetic of its own."""
     lo, hi = bounds
     x = lo / 2.0 + hi / 2.0 + (hi / 4.0 - lo / 4.0) * np.linspace(-1.0, 1.0, N)
     return {
@@ -105,7 +105,10 @@ def test_a_budget_counts_as_the_range_says() -> None:
 
 
 def test_a_finite_budget_is_never_infinite() -> None:
-    """Finite budgets never become infinite, which would publish records without noise."""
+    """A finite budget never becomes infinite.
+
+    An infinite ε would publish the record without noise.
+    """
     release = ep.mean([0.0, 1.0] * 20, epsilon=[1e100] * 40, bounds=(0, 1), source=ep.Seeded(1))
     assert release.mechanism.levels.tolist() == [LARGEST]
     assert all(loss <= LARGEST for loss in release.mechanism.losses)

@@ -1,4 +1,4 @@
-"""The former argument `assume` is refused before data are read, with a translation."""
+"""The former argument `assume` is refused before data are read. The error names its replacement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTIONS = {
 
 
 class Unread:
-    """Data or budgets that must not be read."""
+    """Data or budgets that raise an error if they are read."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in ("__class__", "__repr__"):
@@ -37,7 +37,7 @@ class Unread:
 
 
 class Dry(Source):
-    """A source that must not be used."""
+    """A source that raises an error if it is used."""
 
     private = True
 
@@ -117,7 +117,7 @@ def test_all_commands_that_ask_are_here() -> None:
 def test_a_command_translates_it_before_it_misses_anything_else(
     command: tuple[str, ...], word: str
 ) -> None:
-    """The translation is the first error, even if the file and required options are missing."""
+    """`assume` is the first error, even if the file and required options are missing."""
     done = CliRunner().invoke(cli, [*command, "--confidence", "nonsense", "--assume", word])
     assert done.exit_code == 2
     how = OPTIONS.get(word, "--about people|population --related yes|no|DELTA")

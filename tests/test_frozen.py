@@ -69,7 +69,7 @@ def test_nan_and_numpy_scalars_are_numbers() -> None:
 
 @dataclass(frozen=True)
 class Planted:
-    """A class that tests declare and store."""
+    """A storable class that exists only in tests."""
 
     first: int
     second: float = 0.5

@@ -44,7 +44,7 @@ def around(numbers: np.ndarray) -> list[float]:
 
 
 def edges(ladder: Ladder) -> list[float]:
-    """Return critical inputs for rounding: rungs, midpoints between them, and adjacent floats."""
+    """Return critical inputs for rounding: rungs, midpoints between rungs, and adjacent floats."""
     rungs = ladder.levels if len(ladder.levels) < 300 else ladder.levels[-300:]
     middles = (rungs[1:] + rungs[:-1]) / 2.0
     return [*around(rungs), *around(middles), *around(ladder.levels[:3]), *HARD]

@@ -1,4 +1,4 @@
-"""The lists of faults match the source, so every fault can be inserted."""
+"""The text that each planted fault replaces is in the source, so every fault can be planted."""
 
 from __future__ import annotations
 
@@ -56,8 +56,11 @@ def test_planting_tells_what_is_noticed_and_leaves_the_copy_as_it_was(tmp_path: 
     (tmp_path / "test_it.py").write_text(test)
     given = {"room": "r", "file": "src/counted.py", "old": "a + b", "tests": ("test_it.py",)}
     copy = Copy(tmp_path)
-    assert copy.noticed(Fault(name="minus", new="b - a", **given))  # type: ignore[arg-type]
-    assert not copy.noticed(Fault(name="other", new="a - b", **given))  # type: ignore[arg-type]
+    minus = Fault(name="minus", new="b - a", **given)  # type: ignore[arg-type]
+    assert copy.noticed(minus, None) == "test_it.py::test_it"
+    assert copy.noticed(minus, "test_it.py::test_gone") == "test_it.py::test_it"
+    other = Fault(name="other", new="a - b", **given)  # type: ignore[arg-type]
+    assert copy.noticed(other, "test_it.py::test_it") is None
     copy.close()
     assert (tmp_path / "src/counted.py").read_text().endswith("a + b\n")
 

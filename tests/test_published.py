@@ -1,4 +1,4 @@
-"""Publishing: the archives contain the necessary files, and run in an empty environment."""
+"""The archives contain all necessary files, and the package runs in an empty environment."""
 
 from __future__ import annotations
 

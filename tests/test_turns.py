@@ -29,7 +29,11 @@ def test_the_turn_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_turn_is_the_number_of_commits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each commit has the next turn. A shallow clone takes its hash, and no clone is at turn 0."""
+    """Each commit has the next turn.
+
+    In a shallow clone, the turn is computed from the hash of the commit. Without a repository, it
+    is 0.
+    """
 
     def git(*words: str, folder: Path = tmp_path) -> str:
         who = ("-c", "user.name=a", "-c", "user.email=a@example.org")

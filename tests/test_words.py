@@ -1,4 +1,4 @@
-"""Releases say what is protected, what is assumed, and how unsuitable values are treated."""
+"""Releases say what is protected, what is assumed, and how unusable values are treated."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ TRUTHS: dict[str, dict[str, str]] = {
 
 
 def assumed(statistic: str, neighbours: str, assumption: Assumption, *, found: bool = False) -> str:
-    """Return what is assumed of a mean or of frequencies."""
+    """Return the sentence that states the assumptions about the data."""
     given: dict[str, Any] = {"neighbours": neighbours, "assumption": assumption, "found": found}
     return words.assumed(**TRUTHS[statistic], **given)
 

@@ -1,4 +1,7 @@
-"""The check of words finds the banned expressions and no others. It uses all of its exceptions."""
+"""The check of words finds the banned expressions and no others.
+
+Each of its exceptions is needed.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ def found(directory: Path, name: str, text: str) -> list[check_words.Found]:
 
 
 def placed(sentence: str) -> dict[str, str]:
-    """Return files that contain a sentence in a comment, a docstring, a message and a page."""
+    """Return files with the sentence in a comment, in a docstring, in a message and on a page."""
     return {
         "a_comment.py": f"one = 1\n# {sentence}\n",
         "a_docstring.py": f'"""One line.\n\n{sentence}\n"""\n',

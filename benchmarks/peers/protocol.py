@@ -40,7 +40,7 @@ def session_members(session: int) -> list[int]:
 
 
 def memory(session: int, word: str) -> int | None:
-    """Return the total memory of the processes of a session, in bytes.
+    """Return the total memory of the processes of a session, in bytes; None if it is unknown.
 
     Args:
         session: id of the session.

@@ -32,7 +32,7 @@ WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
 WHAT = {"mean": "the mean", "frequencies": "the frequency table"}
 
 Key = tuple[str, str, int]
-"""Tool, task, rows."""
+"""The key of an outcome: tool, task and rows."""
 
 
 @dataclass
@@ -200,7 +200,10 @@ def table(found: Measured, task: str) -> str:
 
 
 def import_of(found: Measured, name: str) -> float | None:
-    """Return the minimum import time of a tool. The first import may compile bytecode."""
+    """Return the minimum import time of a tool, because the first import may compile bytecode.
+
+    None if the tool was never imported.
+    """
     times = [
         each.import_seconds
         for key, each in found.outcomes.items()
@@ -337,7 +340,7 @@ def results(found: Measured) -> Iterator[Result]:
 
 
 def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
-    """Return the same line; its note adds the time of the bare query, grouped by 50 budgets."""
+    """Return the line, with the time of the bare query by 50 budgets added to its note."""
     bare = found.of(BARE_PERSONAL.name, task, rows)
     if bare is None or bare.seconds is None:
         return line

@@ -67,11 +67,11 @@ class KindError(ArgumentError, AttributeError):
 
 
 class DataError(EpsilonsError, ValueError):
-    """The data cannot be used in their present form. For the curator only."""
+    """The data cannot be used in their present form. The message is for the curator only."""
 
 
 class MissingValueError(DataError):
-    """A value is null, NaN or infinite. For the curator only."""
+    """A value is null, NaN or infinite. The message is for the curator only."""
 
 
 class ConflictingBudgetsError(DataError):

@@ -128,7 +128,7 @@ def storable(
 
 
 def _form_of(kind: str) -> _Form:
-    """The storage format of a kind; imports the module of the kind if necessary.
+    """Return the storage format of a kind, after importing its module if necessary.
 
     Raises:
         KeyError: there is no such kind.

@@ -1,4 +1,4 @@
-"""The current time in UTC and the version of epsilons, which releases state."""
+"""The current date and time in UTC, and the version of epsilons; releases record them."""
 
 from __future__ import annotations
 

@@ -215,9 +215,9 @@ def refuse(
     given: Mapping[str, object],
     not_taken: Mapping[str, str],
 ) -> None:
-    """Raise a helpful error for arguments that are not accepted or missing: Python's is terse.
+    """Raise an error with advice if an argument is not accepted or is missing.
 
-    Other unknown names are left to Python, whose message names them.
+    For unknown names that are not in `not_taken`, Python's own error is sufficient.
 
     Args:
         asked: the function that is called, or the `__init__` of a class.
@@ -249,7 +249,7 @@ def refuse(
 
 @functools.cache
 def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str, bool]]:
-    """All arguments; the positional ones; and for each required one, whether it can be None."""
+    """Return the names of all and of positional arguments, and which required ones can be None."""
     every = [each for each in inspect.signature(asked).parameters.values() if each.name != "self"]
     needed = [each for each in every if each.default is each.empty]
     return (

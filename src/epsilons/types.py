@@ -144,7 +144,7 @@ Labels: TypeAlias = Sequence[Label] | Sequence[str] | npt.NDArray[Any]
 """Categories or groups, in the order of the result."""
 
 Where: TypeAlias = Column | tuple[Column, Label]
-"""A Boolean column; or a column and the label that is asked about."""
+"""A selection of rows: a Boolean column, or a column together with the label of the rows."""
 
 Edges: TypeAlias = Sequence[float] | Sequence[tuple[float, float]] | npt.NDArray[Any]
 """The edges of bins, or bins (lo, hi)."""

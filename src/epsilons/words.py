@@ -59,7 +59,7 @@ _PROTECTED: Final = {
 }
 
 MEANS_DIFFER: Final = "The means of people at different budgets differ by at most {} of the range"
-"""How much budgets reveal about values, where {} stands for δ."""
+"""The assumption that budgets are related to values by at most δ, which replaces {}."""
 
 _ABOUT: Final = {
     "people": "This estimates {truth} exactly these people{counted}{clipped}.",
@@ -119,8 +119,8 @@ HIGHEST: Final = (
     "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, no matter "
     "who has one."
 )
-"""A note for releases with a declared level at the upper end of the public range of ε. It is shown
-for any data."""
+"""A note for releases with a declared level at the upper end of the public range of ε. These
+releases show it for all data, so it reveals nothing."""
 
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
@@ -177,7 +177,7 @@ def drawn_together(means: int) -> str:
 
 
 def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
-    """A sentence to append: whether group membership, answering and the subset are protected.
+    """A sentence on the protection of group membership, answers and `where`, to append to another.
 
     Args:
         groups: whether there are groups.
@@ -212,7 +212,7 @@ def assumed(
         neighbours: the neighbouring relation: "replace" or "add-remove".
         assumption: the assumption about the data.
         values: the name of the values that budgets may be related to.
-        differ: a clause on what differs from budget to budget by at most δ, written {}.
+        differ: a clause on the quantity that differs by at most δ between budgets; {} stands for δ.
         found: whether values were clipped to an estimated range.
         some: whether people who did not answer are excluded.
     """
@@ -405,18 +405,18 @@ _ONLY_SOME: Final = "Only rows that are asked about count."
 
 
 def having(column: str, label: Any) -> str:
-    """A clause with the label that rows must have, where missing values do not have it.
+    """A clause with the label that rows must have, such as: where "answer" is 'yes'.
 
     Args:
-        column: the column of labels, or "" for an array.
-        label: the label; True of a Boolean column.
+        column: the name of the column of labels; "" for an array.
+        label: the label; True for a Boolean column.
     """
     told = "true" if label is True else repr(label)
     return f'where "{column}" is {told}' if column else f"where {told} is given"
 
 
 def counted_having(column: str, label: Any) -> str:
-    """Describe who is counted, of all people who have a label."""
+    """Describe a count of the people who have a label."""
     return f"People count who have a row {having(column, label)}. Missing values do not count."
 
 

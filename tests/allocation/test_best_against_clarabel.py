@@ -20,7 +20,8 @@ from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
-# Clarabel does not always reach the requested precision; the tests compare with its result.
+# Clarabel warns if it does not reach the requested precision. The tests compare with what it
+# reached.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 PROFILES = 50
@@ -46,14 +47,14 @@ def kind_of(index: int) -> str:
 
 
 def by_person(index: int) -> bool:
-    """Whether Clarabel uses one weight for each person, rather than for each level."""
+    """Whether Clarabel optimizes one weight for each person, rather than one for each level."""
     return index % 5 == 4
 
 
 def indices() -> list[Any]:
-    """The indices of examples.
+    """Return the indices of the examples.
 
-    Only the first of each kind runs always; the others are marked slow.
+    Only the first example of each kind always runs; the others are marked slow.
     """
     seen, found = set(), []
     for index in range(PROFILES):
@@ -104,7 +105,7 @@ def generator(*words: object) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class People:
-    """Budgets of groups of people with the same weight."""
+    """Budgets of groups. All people of a group have the same weight."""
 
     epsilon: Floats
     counts: Floats
@@ -133,7 +134,7 @@ def noise(people: People, weights: Floats) -> float:
 def objective(
     people: People, weights: Floats, assumption: Assumption, confidence: float | None = None
 ) -> float:
-    """Return the worst-case risk of these weights; the PAC error if a confidence is given."""
+    """Return the worst-case risk of these weights, or their PAC error if a confidence is given."""
     n, t = people.n, noise(people, weights)
     total = float(people.counts @ weights)
     if assumption == RELATED:
@@ -156,7 +157,7 @@ def objective(
 def solve(
     people: People, assumption: Assumption, confidence: float | None, *, simplex: bool
 ) -> float:
-    """Return the least risk found by Clarabel, with weights in units of 1/n and scaled noise."""
+    """Return the least risk that Clarabel finds, with weights in units of 1/n and scaled noise."""
     n, counts = people.n, people.counts
     inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
     # Roughly the noise scale for budgets capped at the median.
@@ -178,7 +179,7 @@ def solve(
     if simplex:
         constraints.append(total == 1.0)
     root = np.sqrt(share)
-    # Norms, not squares: all terms are on the scale of the error.
+    # Use norms instead of squares, so all terms have the magnitude of the error.
     if assumption == RELATED:
         data = 0.5 * (share @ cp.abs(u - 1.0))
         size = 1.0
@@ -323,4 +324,4 @@ def test_no_point_of_a_fine_grid_on_a_small_simplex_does_better(
             if not np.any(weights[budgets == 0.0]):
                 best = min(best, objective(people, weights, assumption, confidence))
     assert found.risk <= best * (1.0 + 1e-12)
-    assert best <= found.risk * 1.05  # the grid comes close, so both solve the same problem
+    assert best <= found.risk * 1.05  # the grid is nearly as good, so both solve the same problem

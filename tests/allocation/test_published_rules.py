@@ -54,7 +54,7 @@ def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> floa
 def least(method: str, epsilon: Floats, log: float) -> float:
     """Return the least surrogate on the simplex.
 
-    If the rule uses two surrogates, return the smaller.
+    For a rule with two surrogates, return the smaller of their minima.
     """
     n = len(epsilon)
     inner = (epsilon > 0.0) & np.isfinite(epsilon)
@@ -111,5 +111,5 @@ def test_hpm_a_weighs_people_by_1_minus_e_to_the_minus_epsilon(epsilon: list[flo
         )
         expected = [float(share / total) for share in shares]
     np.testing.assert_allclose(found.weights, expected, rtol=1e-13)
-    # The noise is exactly as large as the smallest budget requires.
+    # The noise is exactly as large as the smallest ε requires.
     assert found.spent[0] == pytest.approx(found.levels[0], rel=1e-14)

@@ -40,7 +40,7 @@ ASKED = [
 def written(
     levels: Floats, counts: Floats, spent: Floats, assumption: Assumption, total: float = 1.0
 ) -> Floats:
-    """Return the mean squared error of each row of effective budgets; weights sum to `total`."""
+    """Return the mean squared error for each row of effective budgets; weights sum to `total`."""
     sums = spent @ counts
     weights, n = total * spent / sums[:, None], float(counts.sum())
     assert np.all(spent <= levels * (1.0 + 1e-12))
@@ -84,7 +84,7 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
 def test_no_cap_of_a_scan_has_a_smaller_risk(
     assumption: Assumption, name: str, cells: int | None
 ) -> None:
-    """For the PAC error and every error of frequencies, the search is as good as a scan."""
+    """For the PAC error and every error of frequencies, the cap is as good as a full scan's."""
     levels, counts = split(PEOPLE[name])
     goals: list[Any] = [MeanGoal(assumption, "pac", 0.9)]
     if cells is not None:
@@ -183,7 +183,10 @@ def test_optimal_is_never_worse_than_a_rule_with_a_name(assumption: Assumption, 
 
 
 def test_the_less_budgets_tell_the_more_is_spent() -> None:
-    """The cap rises from nearly the smallest ε to the cap for budgets independent of values."""
+    """The weaker the relation of budgets to values, the larger the cap.
+
+    The cap starts near the smallest ε, and ends at the best cap for independent budgets.
+    """
     for about in ("people", "population"):
         asked = (True, 0.5, 0.2, 0.05, 0.01)
         caps = [

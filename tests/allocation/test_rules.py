@@ -39,14 +39,14 @@ STRANGE = (
 
 
 def counted(epsilon: float) -> float:
-    """Return the effective value of a budget: 0 below 2⁻⁶⁰, and at most 2²⁰ if finite."""
+    """Return the ε that is used for a budget: 0 below 2⁻⁶⁰, and at most 2²⁰ if it is finite."""
     if epsilon * 2.0**60 < 1.0:
         return 0.0
     return epsilon if math.isinf(epsilon) else min(epsilon, 1048576.0)
 
 
 def past_the_door(epsilon: Mapping[float, int]) -> Budgets:
-    """Return budgets without validation: the rules must also work outside the public range."""
+    """Return budgets without clipping: the rules must also work outside the public range of ε."""
     levels, counts = zip(*sorted(epsilon.items()), strict=True)
     made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
     assert made.levels.tolist() == list(levels)
@@ -72,7 +72,7 @@ Goal = tuple[Assumption, str, float]
 
 
 def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
-    """Return an allocation; warnings are raised as errors."""
+    """Return an allocation. A warning is an error."""
     assumption, loss, confidence = goal
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,7 +82,7 @@ def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
 
 
 def price(found: Allocation) -> float:
-    """Return the weight per unit of ε: the scale of Laplace noise, or unit/rate of a staircase."""
+    """Return the weight per unit of ε: the scale of Laplace noise, or unit/rate for a staircase."""
     if found.stairs is None:
         return found.scale
     with np.errstate(over="ignore"):
@@ -90,7 +90,7 @@ def price(found: Allocation) -> float:
 
 
 def check(found: Allocation) -> None:
-    """Check all guarantees of an allocation that apply to any budgets."""
+    """Check the guarantees that an allocation must keep for any budgets."""
     levels, spent, weights = found.levels, found.spent, found.weights
     for array in (levels, spent, weights):
         assert array.shape == levels.shape
@@ -109,7 +109,7 @@ def check(found: Allocation) -> None:
     else:
         assert total == pytest.approx(1.0, rel=1e-12)
     if found.scale == 0.0:
-        # Without noise, only people with public records can have weight.
+        # If there is no noise, only people with public records may have weight.
         assert not np.any(weights[np.isfinite(levels)])
     else:
         inner = (levels > 0.0) & np.isfinite(levels)
@@ -338,7 +338,10 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
 def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
     strictest: float, assumption: Assumption
 ) -> None:
-    """No finite cap minimizes the squared error here, but the scan still ends, at a large cap."""
+    """No finite cap minimizes the squared error here.
+
+    The scan still ends, and returns a large cap.
+    """
     for words in ({}, {"statistic": "frequencies", "categories": 3}):
         chosen: dict[str, Any] = {**asdict(assumption), "loss": "pac", "confidence": 0.98, **words}
         budgets = past_the_door({strictest: 1, math.inf: 1})
@@ -368,7 +371,8 @@ def test_threshold_is_one_level_for_those_who_reach_it_and_the_best_such(
     assert at in found.levels
     np.testing.assert_array_equal(found.spent, np.where(found.levels >= at, at, 0.0))
     for level in found.levels.tolist():
-        # If people below a threshold are left out, the smallest budget left is the threshold.
+        # If people below a threshold are left out, the threshold is the smallest budget that
+        # remains.
         alone = [e if e >= level else 0.0 for e in epsilon]
         other = allocated(alone, goal, "uniform").risk
         assert found.risk <= other * (1.0 + 1e-9)
@@ -388,8 +392,9 @@ def test_a_more_generous_person_never_makes_the_optimum_worse(
     generous[who % len(epsilon)] *= more
     for goal in ((assumption, "mse", 0.95), (RELATED, "pac", 0.95)):
         closed = goal[0].related is False or goal[0] == RELATED
-        missed = 1e-9 if closed else 1e-6  # without a closed form, caps are searched
-        # If caps and factors are searched, minimax is only guaranteed to be no worse than optimal.
+        missed = 1e-9 if closed else 1e-6  # caps without a closed form are searched for
+        # Caps and factors are searched for, so minimax is only guaranteed to be no worse than
+        # optimal.
         for method in ("optimal", "threshold", *(("minimax",) if closed else ())):
             before = allocated(epsilon, goal, method).risk
             assert allocated(generous, goal, method).risk <= before * (1.0 + missed)

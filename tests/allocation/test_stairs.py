@@ -27,15 +27,15 @@ GOALS = list(itertools.product(ASSUMPTIONS, LOSSES))
 
 
 def units(found: Allocation) -> list[Fraction]:
-    """Return the exact weight of a person at each level: their spending divided by the rate."""
+    """Return the exact weight of a person at each level: what they spend, divided by the rate."""
     assert found.stairs is not None
     rate = Fraction(found.stairs.law.pieces.rate)
     return [Fraction(spent) / rate for spent in found.spent.tolist()]
 
 
 def check(found: Allocation) -> None:
-    """Check that all spending is a small multiple of one rate and within the budget, exactly."""
-    if found.stairs is None:  # only public people
+    """Check exactly that everyone spends a small multiple of one rate, and at most their budget."""
+    if found.stairs is None:  # all people have public records
         assert found.scale == 0.0
         assert math.isinf(found.levels[-1])
         return
@@ -49,7 +49,7 @@ def check(found: Allocation) -> None:
     assert found.cap is not None
     assert found.spent.max() <= found.cap
     if rate >= Fraction(1, 4096):
-        assert rate.denominator <= 2**53  # draws are fast up to this denominator
+        assert rate.denominator <= 2**53  # draws are fast up to a denominator of this size
 
 
 @pytest.mark.parametrize(("assumption", "loss"), GOALS)
@@ -88,7 +88,7 @@ SMALL: list[dict[float, int]] = [
 def by_hand(
     budgets: dict[float, int], rate: float, most: int, assumption: Assumption, loss: str
 ) -> float:
-    """Return the risk of one rate and one largest weight, computed from the noise distribution."""
+    """Return the risk for one rate and one largest weight, computed from the noise distribution."""
     people = np.array(sorted(itertools.chain.from_iterable([e] * n for e, n in budgets.items())))
     held = np.minimum(np.floor(people / rate * (1.0 + 1e-13)), most)
     if held.sum() == 0.0:
@@ -105,7 +105,7 @@ def by_hand(
 def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Assumption) -> None:
     found = ep.allocate(budgets, **asdict(assumption), method="staircase")
     parts = {level / m for level in budgets for m in range(1, 13) if level > 0.0}
-    between = np.geomspace(0.1, max(budgets), 60).tolist()  # these rates cannot be better
+    between = np.geomspace(0.1, max(budgets), 60).tolist()  # larger rates cannot be better
     rates = [rate for rate in {*parts, *between} if rate >= 0.1]
     least = min(
         by_hand(budgets, rate, most, assumption, "mse")
@@ -124,7 +124,10 @@ def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Ass
 def test_the_search_for_the_pac_error_is_near_the_best(
     budgets: dict[float, int], assumption: Assumption
 ) -> None:
-    """The search tries only a few candidates, but is within 3 % of the best rate here."""
+    """The search tries only a few candidates.
+
+    Its risk is within 3 % of the best of all rates here.
+    """
     found = ep.allocate(budgets, **asdict(assumption), loss="pac", method="staircase").risk
     rates = {level / m for level in budgets for m in range(1, 7)}
     least = min(

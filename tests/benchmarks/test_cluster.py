@@ -61,8 +61,8 @@ def test_planted_coefficients_are_found_in_noise_and_refits_hold_them() -> None:
     rng = np.random.default_rng(3)
     times = [MODEL.seconds(query) * float(np.exp(rng.normal(0.0, 0.05))) for query in queries()]
     model = fit_model(queries(), times)
-    # The extrapolation depends most on the cost per row of both queries. These two are estimated
-    # best.
+    # The extrapolation depends most on the costs per row of both queries, so their error must be
+    # the smallest.
     assert model.coefficients[2:4] == pytest.approx(PLANTED[2:4], rel=0.1)
     assert model.typical < 0.1
     drawn = np.array([each.coefficients for each in resample(queries(), times, 100)])

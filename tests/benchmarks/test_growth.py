@@ -1,4 +1,4 @@
-"""Fitted exponents match known data, and a point can be measured in a separate process."""
+"""Fitted exponents are those of the simulated data. A point can be measured in another process."""
 
 from __future__ import annotations
 

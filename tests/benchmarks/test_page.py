@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,8 @@ def test_the_interval_states_what_it_keeps(k: int, confidence: float, rank: int)
 
 @pytest.mark.parametrize("k", range(1, 13))
 def test_the_confidence_is_that_of_all_coins(k: int) -> None:
-    # Each value is above or below the median with probability ½. So count the sign patterns for
-    # which the interval contains the median.
+    # Each value is above or below the median with probability ½. Count the sign patterns for which
+    # the interval contains the median.
     low, high, kept = order_interval(list(range(k)))
     held = 0
     for signs in itertools.product((-1, 1), repeat=k):
@@ -133,6 +134,8 @@ def test_plots_of_earlier_runs_are_removed(tmp_path: Path) -> None:
 def test_machine_and_versions_are_told() -> None:
     assert "cores" in page.machine()
     assert "numpy 2" in page.versions(["numpy", "no-such-package"])
+    if (Path(page.__file__).parents[1] / ".git").exists():
+        assert re.search(r"epsilons \S+ \(commit [0-9a-f]{12}", page.versions(["epsilons"]))
     assert "no-such-package not installed" in page.versions(["no-such-package"])
 
 
@@ -166,6 +169,17 @@ def test_what_fails_is_last_and_in_the_exit_code(two_sections: Path, capsys: Any
     text = (two_sections / "RESULTS.md").read_text(encoding="utf-8")
     assert "quick: False" in text
     assert "The long form" in text
+
+
+def test_a_limit_that_does_not_hold_is_a_result_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def slow(quick: bool) -> Section:
+        return Section("Slow", "", (SLOW,))
+
+    monkeypatch.setattr(command, "SECTIONS", {"slow": slow})
+    assert command.main(["--only", "slow"]) == 0
+    assert "DOES NOT HOLD  Slow:" in capsys.readouterr().out
 
 
 def test_an_unknown_section_is_refused(capsys: Any) -> None:
@@ -226,5 +240,5 @@ def test_the_largest_size_is_in_both_forms(engine: str, quick: bool) -> None:
     asked = {(size, work) for size, work, _ in planned}
     assert (speed.TARGET, speed.MEAN) in asked
     assert (speed.TARGET, speed.TABLE) in asked or (quick and engine == "PySpark")
-    # The long form has enough runs for its intervals to reach the nominal confidence.
+    # The long form has enough runs for intervals of the nominal confidence.
     assert quick or all(order_interval(list(range(runs)))[2] >= 0.9 for _, _, runs in planned)

@@ -1,4 +1,7 @@
-"""Other libraries are run, timed out and described; the tests install nothing and are offline."""
+"""Other libraries are run, timed out and described.
+
+The tests install nothing and need no network.
+"""
 
 from __future__ import annotations
 

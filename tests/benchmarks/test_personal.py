@@ -1,4 +1,4 @@
-"""Personal budgets, compared with combinations of single-ε releases: formulas, searches, gains."""
+"""Personal budgets, compared with combinations of releases that each have a single ε."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 TINY = 1e-24
-"""Tolerance for squared errors without noise. Weights sum to one within about 1e-16."""
+"""Tolerance for squared errors without noise. The sum of the weights is off by about 1e-16."""
 
 
 def noise_of(budgets: ep.Budgets) -> float:
@@ -43,7 +43,10 @@ def partitions(people: list[int]) -> Iterator[list[list[int]]]:
 
 
 def least_of_all_partitions(epsilon: list[float], noise: float) -> float:
-    """Return the least Σw² + noise·Σscale² over all disjoint groups, which can omit people."""
+    """Return the least Σw² + noise·Σscale² over all sets of disjoint groups.
+
+    People can be left out.
+    """
     best, everyone = math.inf, [i for i, each in enumerate(epsilon) if each > 0.0]
     for size in range(1, len(everyone) + 1):
         for chosen in itertools.combinations(everyone, size):
@@ -76,7 +79,10 @@ def test_edges_are_the_best_of_all_partitions(seed: int) -> None:
 
 
 def edge_lists(levels: int) -> Iterator[list[int]]:
-    """Yield all ways to cut levels into contiguous groups, which can omit the lowest levels."""
+    """Yield all ways to cut the levels into contiguous groups.
+
+    The lowest levels can be left out.
+    """
     for size in range(1, levels + 1):
         for first in itertools.combinations(range(levels), size):
             yield [*first, levels]
@@ -134,7 +140,7 @@ def test_worst_cases_against_enumeration(seed: int) -> None:
     unrelated = [
         np.mean([off(np.array(order), x.mean()) ** 2 for order in itertools.permutations(x)])
         for x in vectors
-        if (np.diff(x) >= 0).all()  # one order; others are permutations
+        if (np.diff(x) >= 0).all()  # the other orders are permutations of this one
     ]
     assert math.isclose(one.mse(UNRELATED), max(unrelated) + noise, rel_tol=1e-12)
     related = max(off(x, x.mean()) ** 2 for x in vectors)
@@ -233,7 +239,7 @@ def test_the_gains_that_are_claimed() -> None:
     assert wide.gain(personal_cases.NAMED) >= 2.0
     assert narrow.gain(personal_cases.NAMED) >= 1.6
     assert 1.012 <= two.gain(personal_cases.NAMED) <= 1.013
-    for case in (wide, narrow):  # here gains are smaller, as the page says
+    for case in (wide, narrow):  # here the gains are smaller, as the page says
         assert 1.4 <= case.gain(personal_cases.CLEVER) <= case.gain(personal_cases.NAMED)
 
 
@@ -249,9 +255,9 @@ def test_never_worse_on_any_profile(n: int) -> None:
 def test_measured_errors_have_their_formulas() -> None:
     """Measured mean squared errors agree with their formulas.
 
-    Draws are seeded, except in OpenDP. There, the mean of 1,000 squared errors is 8 standard errors
-    off less than once in 10⁶ runs. (6 would be enough for a normal distribution, but squares of
-    Laplace noise are skewed.)
+    Draws are seeded, except in OpenDP. There, the mean of 1,000 squared errors is more than 8
+    standard errors off in fewer than one of 10⁶ runs. (6 would be enough for a normal distribution,
+    but squares of Laplace noise are skewed.)
     """
     names = (personal_cases.WIDE, personal_cases.TWO, personal_cases.EQUAL)
     cases = personal_cases.compared(500, names)
@@ -301,7 +307,7 @@ def test_the_section_holds_its_limits() -> None:
 
 
 def test_with_a_guess_of_the_spread_no_threshold_is_better_on_skewed_data() -> None:
-    """With a guess of the spread, no threshold has a smaller exact error on skewed data."""
+    """With a guess of the spread, every threshold has a larger exact error on skewed data."""
     n = personal_cases.PEOPLE
     population = personal_trials.skewed(n)
     assert population.std() == pytest.approx(personal_cases.GUESS, abs=0.005)
@@ -316,7 +322,7 @@ def test_with_a_guess_of_the_spread_no_threshold_is_better_on_skewed_data() -> N
         if case.name == "half 0.01, half 1":
             assert errors["threshold"] / plain == pytest.approx(0.54, abs=0.01)
             assert errors["threshold"] / guessed == pytest.approx(1.04, abs=0.01)
-        # The best threshold for exactly this population is not better either.
+        # The threshold that is best for exactly this population is not better either.
         for level in case.budgets.levels.tolist():
             if 0.0 < level < math.inf:
                 used = int((case.epsilon >= level).sum())

@@ -1,4 +1,4 @@
-"""The comparison of tables: its formula equals an average over all orders of a few people."""
+"""The comparison of tables: its error formula equals an average over all orders of a few people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilons.risk import Weighing
 
 @pytest.mark.parametrize("keep", [None, 0.4])
 def test_squares_are_those_of_all_orders_and_coins(keep: float | None) -> None:
-    """The formula equals the average over all orders and all coins, for five people."""
+    """For five people, the formula equals the average over all orders and all coin tosses."""
     weights, people, k = np.array([0.05, 0.1, 0.15, 0.3, 0.4]), np.array([0, 0, 1, 1, 2]), 3
     one = Weighing(
         weights, np.ones(5, dtype=np.int64), 0.0, None if keep is None else np.full(5, keep)
@@ -59,6 +59,9 @@ def test_theirs_is_never_below_ours_where_it_is_proven(name: str, k: int) -> Non
 
 
 def test_twenty_categories_half_strict() -> None:
-    """Our error is the smallest. One release per level had 30 % of it in a former version."""
+    """Our error is the smallest.
+
+    In an earlier version, one release per level had 30 % of our error.
+    """
     table = tables.Table(compared(10_000, (TWO,))[0], 20)
     assert all(table.nearest(name)[0] >= 1.05 for name in tables.SHARES)

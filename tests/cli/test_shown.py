@@ -1,4 +1,7 @@
-"""Commands that publish or plan can write a page and a picture. They check both paths first."""
+"""Commands that publish or plan can write a page and a picture.
+
+They check both paths before they run.
+"""
 
 from __future__ import annotations
 

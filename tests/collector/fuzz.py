@@ -1,4 +1,4 @@
-"""Mutated requests from a seed, each with its allowed statuses, and two ways to send them."""
+"""Randomly mutated requests, each with its allowed statuses, and two ways to send them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def raw(asked: Asked) -> bytes:
 
 @dataclass
 class Fuzz:
-    """One sender with its own invitations. It knows which of its reports must be stored."""
+    """One sender with separate invitations. It knows which of its reports must be stored."""
 
     surveys: Mapping[str, collector.Survey]
     tokens: Mapping[str, tuple[str, ...]]
@@ -100,7 +100,7 @@ class Fuzz:
         return Asked("PUT", f"/r/{name}/{place}", (*headers, key), body, may)
 
     def _counts(self, name: str, body: bytes) -> bool:
-        """Whether the mechanism accepts the bytes as one person's private report."""
+        """Whether the mechanism accepts the bytes as a private report of one person."""
         try:
             state = self.surveys[name].mechanism.state(body)
         except DataError:
@@ -128,7 +128,7 @@ class Fuzz:
         return self._sent(name, body)
 
     def _whole(self) -> Asked:
-        """Send a valid report, with an invitation that is valid, unknown or of another survey."""
+        """Send a valid report, with an invitation that is valid, unknown or from another survey."""
         name, what = self._name(), self.rng.integers(10)
         if what < 7:
             return self._sent(name, made(self.surveys[name]))
@@ -138,7 +138,7 @@ class Fuzz:
         return self._put(name, secrets.token_hex(16), token, self.reports[name], UNKNOWN)
 
     def _again(self) -> Asked:
-        """Repeat an earlier request, unchanged or with other bytes."""
+        """Repeat an earlier request, unchanged or with a mutated body."""
         name = self._name()
         if not self.used[name]:
             return self._whole()
@@ -151,7 +151,7 @@ class Fuzz:
         return self._put(name, place, token, other, frozenset({200 if other == body else 409}))
 
     def _reserve(self) -> Asked:
-        """Reserve a reserved invitation again: with the same, another or a malformed lock."""
+        """Reserve an invitation a second time, with the same, another or a malformed lock."""
         name = self._name()
         token = self.tokens[name][int(self.rng.integers(len(self.tokens[name])))]
         mine = lock(key_of(token))
@@ -171,7 +171,10 @@ class Fuzz:
         return "".join(c if c > " " and c != "\x7f" else "_" for c in found)
 
     def _head(self) -> Asked:
-        """Mutate everything except the body. The invitation is invalid: nothing must be stored."""
+        """Mutate everything except the body.
+
+        The invitation is invalid, so nothing may be stored.
+        """
         name = self._name()
         path = f"/r/{name}/{secrets.token_hex(16)}"
         headers = {"Host": "localhost", "Authorization": f"Bearer {secrets.token_hex(16)}"}
@@ -296,7 +299,7 @@ class OnConnections:
 
 
 def right(path: Any, senders: list[Fuzz], keys: Mapping[str, str]) -> int:
-    """Check that the file has exactly the reports of all senders; return their number."""
+    """Check that the file contains exactly the reports of all senders; return their number."""
     with collector.Service(path) as service:
         look = service._store._connection
         for name in senders[0].names:

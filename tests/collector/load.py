@@ -15,7 +15,10 @@ from tests.collector.served import key_of
 
 @contextmanager
 def cores_of_our_own() -> Iterator[None]:
-    """Raise the priority of this process, if Linux allows it: time limits assume two free cores."""
+    """Raise the priority of this process, if Linux allows it.
+
+    The time limits assume two free cores.
+    """
     place = Path("/proc/self/autogroup")
     try:
         place.write_text("-19", "utf-8")
@@ -37,7 +40,7 @@ class Sending:
         name: the id of the survey.
         reports: each person's token and report.
         statuses: the status of each response, by index; 0 if there was no response.
-        seconds: the time between the scheduled time of each report and its response.
+        seconds: the time from the scheduled start of each report to its response.
     """
 
     port: int

@@ -147,7 +147,7 @@ class Served:
 
 
 def key_of(token: str) -> str:
-    """Return the key of a device in tests, derived from the token."""
+    """Return a device key for tests, derived from the token."""
     return hashlib.sha256(f"device of {token}".encode()).hexdigest()[:32]
 
 

@@ -125,7 +125,7 @@ def test_a_key_is_handed_on_once(served: Served) -> None:
     token = served.token("lunch")
     page, file, copy = (secrets.token_hex(16) for _ in "abc")
     assert served.reserve("lunch", token, lock(page)).status == 201
-    for _ in range(2):  # a page tries again if the response was lost
+    for _ in range(2):  # a page sends its report again if the response was lost
         assert served.reserve("lunch", token, lock(file), page).status in (201, 200)
     assert served.reserve("lunch", token, lock(copy), page).status == 409
     assert served.reserve("lunch", token, lock(page)).status == 409
@@ -271,7 +271,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
     assert b" 413 " in raw(served, chunked)[:20]
     assert b" 400 " in raw(served, head + b"X: " + b"y" * 100_000)[:20]
     for more, status in ((16_384, b" 201 "), (16_385, b" 400 "), (120_000, b" 400 ")):
-        good = served.token("lunch")  # for a complete request with a head of this size
+        good = served.token("lunch")  # enough for a complete request with a head of this size
         assert served.reserve("lunch", good, lock(key_of(good))).status == 201
         start = begun(secrets.token_hex(16), good) + f"Reservation: {key_of(good)}\r\n".encode()
         end = b"\r\nContent-Length: 25\r\n\r\n"
@@ -280,7 +280,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
         assert len(whole) == more
         assert status in raw(served, whole + made(LUNCH))[:20], more
     folded = head + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
-    assert raw(served, folded)  # any response will do
+    assert raw(served, folded)  # any response is allowed
     split = b"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = raw(served, split)
     assert b" 404 " in answer[:20]
@@ -340,7 +340,10 @@ async def ended(port: int, begun: bytes, drop: bytes) -> float:
 
 @pytest.mark.slow
 def test_connections_that_drip_are_ended(served: Served) -> None:
-    """The server closes slow connections; otherwise a few hundred would block everybody else."""
+    """The server closes slow connections.
+
+    A few hundred of them would otherwise block everyone else.
+    """
 
     async def all_of_them() -> list[float]:
         return list(await asyncio.gather(*(ended(served.port, *each) for each in DRIPS.values())))

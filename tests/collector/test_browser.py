@@ -33,7 +33,7 @@ class Opened:
 
     def __init__(self, chromium: Any, scheme: str = "light") -> None:
         self.context = chromium.new_context(viewport=PHONE, color_scheme=scheme)
-        self.context.set_default_timeout(90_000)  # long, for busy machines
+        self.context.set_default_timeout(90_000)  # a long timeout, for busy machines
         self.page = self.context.new_page()
         self.messages: list[str] = []
         self.asked: list[str] = []
@@ -44,7 +44,7 @@ class Opened:
 
     def _noted(self, request: Any) -> None:
         self.asked.append(request.url)
-        if request.method == "PUT" and request.url.count("/") > 4:  # a report, not a reservation
+        if request.method == "PUT" and request.url.count("/") > 4:  # not a reservation
             self.sent.append((request.url, request.post_data_buffer))
 
     def outcome(self, status: int) -> None:
@@ -168,8 +168,10 @@ def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) 
 def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
     served: Served, phone: Opened
 ) -> None:
-    """If the response to a report is lost, a reloaded page asks the server again and shows
-    "sent"."""
+    """If the response to a report is lost, a reloaded page asks the server again.
+
+    It shows "sent".
+    """
     page, before = phone.page, served.count("lunch")
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -190,7 +192,7 @@ def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
 
 
 def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opened) -> None:
-    """A second click, or a second window, makes no second report while the first is being made."""
+    """While a report is being made, a second click or window does not make another report."""
     phone.context.add_init_script(
         "const set = Storage.prototype.setItem; window.kept = [];"
         "Storage.prototype.setItem = function (...given) {"
@@ -221,7 +223,10 @@ def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opene
 def test_where_nothing_can_be_kept_nothing_is_asked(
     served: Served, phone: Opened, call: str
 ) -> None:
-    """Without storage the page asks nothing: the key would be lost, and reports made twice."""
+    """If the browser cannot store the key, the page asks nothing.
+
+    Without its key, a reloaded page would make a second report.
+    """
     phone.context.add_init_script(f"Storage.prototype.{call} = () => {{ throw new Error('no'); }}")
     page, link = phone.page, served.link("lunch")
     page.goto(link)
@@ -234,7 +239,7 @@ def test_where_nothing_can_be_kept_nothing_is_asked(
 
 
 def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None:
-    """People can go back before the draw. After it they cannot, or they could pick among draws."""
+    """People can go back only before the draw. Otherwise they could choose among several draws."""
     page = phone.page
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -260,7 +265,7 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
 def test_a_report_that_a_page_of_old_has_made_is_the_one_that_is_sent(
     served: Served, phone: Opened
 ) -> None:
-    """A report that a page of 0.2.0 stored without a key is sent, not made again."""
+    """A report that version 0.2.0 stored without a key is sent, and no new report is made."""
     page, link = phone.page, served.link("lunch")
     place = hashlib.sha256(link.partition("#")[2].encode()).hexdigest()[:16]
     kept = json.dumps({"id": "ab" * 16, "report": made(SURVEYS[0]).hex()})
@@ -298,7 +303,10 @@ def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
 def test_one_invitation_in_four_places_is_one_report(
     served: Served, chromium: Any, tmp_path: Path
 ) -> None:
-    """An invitation works in one place only: page, file, other host name or other browser."""
+    """An invitation that is open on one page cannot be used on another.
+
+    The other pages have another host name, are in a file, or are in another browser.
+    """
     before, link = served.count("lunch"), served.link("lunch")
     file = tmp_path / "survey.html"
     file.write_text(offline_page(served.surveys["lunch"]), "utf-8")
@@ -367,7 +375,7 @@ def test_the_key_is_handed_on_to_the_file_once(
 def test_a_second_link_in_the_same_tab_is_a_second_person(served: Served, phone: Opened) -> None:
     before, page = served.count("lunch"), phone.page
     for many in (1, 2):
-        page.goto(served.link("lunch"))  # the second link differs only after the #
+        page.goto(served.link("lunch"))  # the second link differs only in the part after the #
         page.wait_for_selector("#form:not([hidden])")
         answer(page, "lunch")
         page.get_by_role("button", name="Send it").click()
@@ -390,7 +398,10 @@ def test_a_second_key_in_the_same_tab_is_taken(served: Served, phone: Opened) ->
 def test_the_key_is_kept_before_it_is_bound_and_is_none_of_the_coins(
     served: Served, phone: Opened
 ) -> None:
-    """The page stores its key first; if the response is lost, it sends the same key again."""
+    """The page stores its key before it reserves the invitation.
+
+    If the response to the reservation is lost, the page uses the same key again.
+    """
     phone.context.add_init_script(
         "const draw = crypto.getRandomValues.bind(crypto); window.drawn = [];"
         "crypto.getRandomValues = (given) => {"

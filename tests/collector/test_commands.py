@@ -168,11 +168,14 @@ def test_invented_people_answer(tmp_path: Path) -> None:
         found: dict[str, Any] = service.estimate("demo")
         assert found["reports"] == 190
         (result,) = found["results"]
-        assert result["low"] < 0.3 < result["high"]  # very wide: no failure by chance
+        assert result["low"] < 0.3 < result["high"]  # wide enough never to fail by chance
 
 
 def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
-    """At SIGTERM, the server empties the write-ahead log: it could reveal the order of reports."""
+    """At SIGTERM, the server empties its write-ahead log.
+
+    That log could reveal the order of reports.
+    """
     needs.module("uvicorn")
     with Served(tmp_path, SURVEYS[:1]) as served:
         assert served.put("lunch", made(SURVEYS[0]), served.token("lunch")).status == 201

@@ -22,7 +22,7 @@ def surveys(invitations: int) -> list[collector.Survey]:
 
 
 def senders(asked: Sequence[collector.Survey], made: dict[str, collector.Made]) -> list[Fuzz]:
-    """Return senders with separate invitations, so the outcome of each request is known."""
+    """Return senders that share no invitations, so the outcome of each request is known."""
     return [
         Fuzz(
             {survey.id: survey for survey in asked},

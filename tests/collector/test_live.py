@@ -34,7 +34,7 @@ EVERYTHING = {
 
 
 def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
-    """Check that successive estimates differ by at least a batch, and a batch is withheld."""
+    """Check that each estimate has a batch of new reports or more, and that a batch is withheld."""
     counts = [told["reports"] for told in seen]
     assert counts == sorted(counts)
     assert all(later - earlier >= BATCH for earlier, later in itertools.pairwise(counts))
@@ -82,7 +82,10 @@ def test_after_each_report_nothing_or_a_batch_is_new(
 
 
 def test_further_reports_are_chosen_by_chance_and_stay() -> None:
-    """New reports are chosen uniformly among all waiting reports; false-alarm probability 10⁻⁶."""
+    """New reports are drawn uniformly from all waiting reports.
+
+    The false-alarm probability is 10⁻⁶.
+    """
     every = {b"a": 30, b"b": 10}
     chosen = Counter[int]()
     for _ in range(2000):
@@ -135,7 +138,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
                 place = f"/r/lunch/{secrets.token_hex(16)}"
                 assert served.ask("PUT", place, data, headers).status == 201
                 sent[0] += 1
-                time.sleep(0.02)  # on slow machines, the watcher also sees more than one step
+                time.sleep(0.02)  # on a slow machine, the watcher may see more than one step
         finally:
             over.set()
             watching.join()
@@ -166,7 +169,7 @@ SURVEYS_A_CELL = 300
 
 
 def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
-    """Count how often the first interval covers the true value, and how often the narrower does."""
+    """Count how often the first and the narrower interval cover the true value."""
     survey, values, shares, truth = KINDS[kind]
     options = survey.options
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)

@@ -61,7 +61,7 @@ def cases(epsilon: float) -> list[Case]:
 
 
 def off(count: int, chance: float) -> float:
-    """Return the distance of a count from its expectation, in standard deviations."""
+    """Return how far a count is from its expectation, in standard deviations."""
     return abs(count - PEOPLE * chance) / math.sqrt(PEOPLE * chance * (1.0 - chance))
 
 

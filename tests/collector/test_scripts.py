@@ -38,7 +38,10 @@ def python(case: dict[str, Any]) -> list[Any]:
 
 
 def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a vector of docs/local-reports.md as a survey question, or None if not in surveys."""
+    """Return a vector of docs/local-reports.md as a survey question.
+
+    If surveys do not offer its kind, return None.
+    """
     given, name = vector["parameters"], vector["mechanism"]
     method = given.get("method", "auto")
     value: Any = vector["value"]
@@ -131,7 +134,10 @@ def test_odds_are_those_of_python(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", MECHANISMS)
 def test_no_odds_read_as_certainty(tmp_path: Path, kind: str) -> None:
-    """Printed odds never look certain, even at ε = 16, which surveys of 0.2.0 could offer."""
+    """Printed odds never look like certainty.
+
+    The largest ε is 16, which surveys of 0.2.0 could offer.
+    """
     budgets = [0.01, 1.0, 5.29, 5.3, 8.0, 16.0]
     levels = [{"name": str(each), "epsilon": each} for each in budgets]
     question = {"kind": kind, "options": ["a", "b"], "bounds": [0, 1], "levels": levels}

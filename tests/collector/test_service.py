@@ -1,4 +1,4 @@
-"""A collector is bounded, idempotent and durable, and stores nothing that identifies people."""
+"""A collector is bounded, idempotent and durable, and stores nothing that identifies anyone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sent(service: collector.Service, name: str, token: str, data: bytes, place: 
 
 
 def now_due(service: collector.Service, name: str) -> dict[str, Any]:
-    """Return the estimate, as if the last read of the file was long ago."""
+    """Return the estimate, as if the file had last been read long ago."""
     service._live[name]._due = 0.0
     return service.estimate(name)
 
@@ -69,7 +69,7 @@ def test_the_live_estimate_is_that_of_the_reports(opened: Any, survey: collector
     assert service.estimate(name)["results"] == []
     for each in data:
         assert sent(service, name, tokens[name].pop(), each) == 201
-        now_due(service, name)  # reports are not added twice
+        now_due(service, name)  # the same reports are not added twice
     assert service.shut(name) == "closed early"
     told = service.estimate(name)
     assert told["reports"] == told["used"] == 24
@@ -184,7 +184,7 @@ def test_who_closes_before_the_time_is_written_down(opened: Any) -> None:
 
 
 def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
-    """Outcomes do not depend on whether requests share a commit, even for repeated requests."""
+    """Requests have the same outcomes in one commit as in several, even if some are repeated."""
     _, tokens, path = opened
     lunch, way = made(SURVEYS[0]), made(SURVEYS[2])
     (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
@@ -200,7 +200,7 @@ def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
         (Submission("lunch", a, one, lunch, other), False),
         (Submission("lunch", a, one, lunch), False),
         (Submission("lunch", a, one, lunch, mine), False),
-        (Submission("way", a, far, way, mine), False),  # each survey has its own ids
+        (Submission("way", a, far, way, mine), False),  # ids belong to one survey
         (Submission("lunch", a, one, lunch, mine), False),
         (Reservation("lunch", one, mine), False),
         (Submission("lunch", b, one, lunch, mine), False),
@@ -224,7 +224,7 @@ def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
 
 
 def test_what_cannot_be_written_is_sent_again(opened: Any, caplog: Any) -> None:
-    """No part of a failed commit is stored; the sender gets 503, and the next commit works."""
+    """If a commit fails, none of it is stored, its senders get 503, and the next one works."""
     service, tokens, path = opened
     token, place, data = tokens["lunch"].pop(), "0" * 32, made(SURVEYS[0])
     store = service._writer._store
@@ -311,10 +311,7 @@ def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
 
 @pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
 def test_the_door_lets_in_what_the_mechanism_takes_and_no_more(survey: collector.Survey) -> None:
-    """If any byte of a report changes, it is accepted only if it is still valid.
-
-    It must be a private report of one person, at one of the levels.
-    """
+    """A report with a changed byte is accepted only if it is a private report of one person."""
     door, mechanism, data = Door(survey), survey.mechanism, made(survey)
     passed = 0
     for place in range(len(data)):
@@ -403,7 +400,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_levels_that_hide_nothing_are_refused_for_new_surveys(
     tmp_path: Path, epsilon: float
 ) -> None:
-    """New surveys refuse levels at which a page would say that 100 of 100 people send the truth."""
+    """A new survey refuses levels at which "100 of 100" people would send the truth."""
     levels = [{"name": "a", "epsilon": 1.0}, {"name": "none", "epsilon": epsilon}]
     survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
     with pytest.raises(BudgetError, match=r"'none'.*at most 5\.29"):
@@ -434,7 +431,10 @@ CREATE TABLE reports (
 
 
 def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
-    """Make a file in the format of 0.2.0, in which 25 people have answered and one has not."""
+    """Make a file in the format of version 0.2.0.
+
+    In it, 25 people have answered, and one person has not.
+    """
     survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
     look = sqlite3.connect(path)
     look.executescript(OLD)
@@ -455,7 +455,7 @@ HIDING_NOTHING = [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": 16.0}]
 
 @pytest.mark.parametrize("after", [0, 3, 6])
 def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: int) -> None:
-    """If the process is killed during a migration, the file is unchanged."""
+    """If the process is killed while it migrates an old file, the file is unchanged."""
     path = tmp_path / "survey.db"
     as_of_old(path, HIDING_NOTHING)
     before = held(path, "a")

@@ -1,4 +1,4 @@
-"""Calls as plain data, which a corpus stores so the same question can be asked again."""
+"""Calls as plain data. A corpus stores them, so a later version can ask the same questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Call = dict[str, Any]
 
 
 NOW: Final = {"values": "x", "beside": "y", "bounds": "x_bounds", "beside_bounds": "y_bounds"}
-"""Arguments of a covariance: current names, by their names in version 0.2.0."""
+"""The current names of a covariance's arguments, by their names in version 0.2.0."""
 
 
 def ask(call: Call, table: Path, **more: Any) -> Any:
@@ -27,7 +27,7 @@ def ask(call: Call, table: Path, **more: Any) -> Any:
     Args:
         call: the function and its arguments, with columns by name.
         table: a CSV file.
-        **more: the source or the claim, which a corpus does not store.
+        **more: arguments that a corpus does not store: the source or the claim.
     """
     given = _arguments(call)
     data = pl.read_csv(table)

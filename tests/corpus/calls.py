@@ -56,7 +56,7 @@ def mean(**more: Any) -> Call:
 
 
 def of_papers(name: str, values: str = "minutes", **more: Any) -> Call:
-    """Return a call of `epsilons.papers`, which draws for each person and takes arrays."""
+    """Return a call of `epsilons.papers`. These methods draw for each person, and take arrays."""
     given = {"values": values, "epsilon": "epsilon", **more}
     arrays = [each for each in ("values", "person", "epsilon") if each in given]
     return {"ask": f"papers.{name}", **given, "arrays": arrays}
@@ -135,7 +135,7 @@ def publish(questions: list[Call], **more: Any) -> Call:
 
 
 def several(*names: str) -> list[Call]:
-    """Return questions about the same people."""
+    """Return several questions about the same people."""
     known: dict[str, Call] = {
         "mean": {"ask": "Mean", "values": "minutes", "bounds": RANGE, "title": "Time"},
         "second": {"ask": "Mean", "values": "hours", "bounds": [0, 10], "unit": "h"},
@@ -271,7 +271,7 @@ def _several() -> dict[str, Call]:
 
 
 CALLS: Final[dict[str, Call]] = {**_means(), **_shares(), **_others(), **_several()}
-"""Calls for every kind of release of the central model, by name."""
+"""Calls for every kind of release in the central model, by name."""
 
 OFTEN: Final = {0.1: 500, 1.0: 200, 5.0: 40}
 
@@ -299,7 +299,7 @@ PLANS: Final[dict[str, Call]] = {
 
 
 def local_kinds() -> dict[str, tuple[Any, Any]]:
-    """Return each kind of local report, with people's values."""
+    """Return each kind of local report, with the values of the people who report."""
     rng = np.random.default_rng(5)
     values = rng.normal(50.0, 12.0, 40).round(2)
     cells = rng.integers(0, 4, 40)

@@ -21,7 +21,7 @@ __all__ = ["LATER", "facts", "ledger_facts", "plain", "stored", "survey_facts"]
 CONFIDENCES = (0.5, 0.95, 0.999)
 
 LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
-"""A time at which every survey of a corpus is closed."""
+"""A time after which every survey of a corpus is closed."""
 
 
 def plain(thing: Any) -> Any:
@@ -98,9 +98,9 @@ def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
 
 
 def survey_facts(path: Path) -> dict[str, Any]:
-    """Return the facts of a collector's file: its surveys, under the names of version 0.2.0.
+    """Return the facts of a collector's file: its surveys, with the field names of version 0.2.0.
 
-    An open survey does not show single reports, so estimates are read from a closed copy.
+    An open survey publishes estimates in batches only, so a copy of it is closed first.
     """
     found: dict[str, Any] = {}
     with collector.Service(path) as service:

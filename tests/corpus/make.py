@@ -40,7 +40,7 @@ from tests.ledger import server
 HERE: Final = Path(__file__).resolve().parent
 PEOPLE: Final = 240
 WITHOUT: Final = ("epsilon", "neighbours", "levels")
-"""Arguments that only calls without a ledger take."""
+"""Arguments that can be used only in calls without a ledger."""
 
 STUDY: Final = """\
 [study]
@@ -302,7 +302,10 @@ def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
 
 
 def charged(name: str) -> Call:
-    """Return a call that is charged to a ledger. The ledger knows the budgets."""
+    """Return a call that is charged to a ledger.
+
+    It names no budgets, because the ledger has them.
+    """
     call = calls.CALLS[name]
     found = {key: each for key, each in call.items() if key not in WITHOUT}
     return {**found, "person": "person"} | (
@@ -311,7 +314,7 @@ def charged(name: str) -> Call:
 
 
 def fill(ledger: ep.Ledger, table: Path) -> dict[str, Any]:
-    """Apply every operation to a ledger, and return the calls and results for later checks."""
+    """Apply every operation to a ledger. Return the calls and their results, for later checks."""
     private = ledger.neighbours == "add-remove"
     names = SETTLED_OPEN if private else SETTLED
     terms = {"neighbours": "add-remove", "levels": [1.2, 4.0, 10.0]} if private else {}
@@ -387,7 +390,7 @@ def make_sqlite(folder: Path) -> None:
 
 
 def make_postgres(folder: Path) -> None:
-    """Write ledgers of a server as SQL, and their expected facts."""
+    """Write ledgers of a PostgreSQL server as SQL, and their expected facts."""
     import psycopg
 
     with server.running() as address:

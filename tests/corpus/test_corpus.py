@@ -42,11 +42,11 @@ NEW = frozenset(
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
 them."""
 
-CLOSE = 1e-9
+CLOSE = 1e-7
 """Relative tolerance for computed numbers, which differ slightly between machines."""
 
 STORED = re.compile(rb'\\*"is\\*": \\*"([A-Za-z0-9_.]+)\\*"')
-"""The kind of a stored object, in JSON or in a JSON string within JSON."""
+"""Matches the kind of a stored object, in JSON or in a JSON string within JSON."""
 
 
 def unpacked(path: Path) -> bytes:
@@ -63,8 +63,9 @@ def same(found: Any, expected: Any) -> bool:
     """Return whether two objects are equal after conversion to JSON.
 
     Stored forms are compared byte for byte, and exact losses as fractions. Computed numbers must
-    agree to nine digits, relative to the largest number in their list. The last digits of
-    logarithms and of long sums depend on the processor.
+    agree to seven digits, relative to the largest number in their list. The last digits of
+    logarithms and of long sums depend on the processor, and so do integer weights that are rounded
+    from them.
     """
     return _same(json.loads(json.dumps(plain(found))), expected, 0.0)
 
@@ -122,7 +123,7 @@ def test_releases_are_read_byte_for_byte_and_say_what_they_said(version: str) ->
         differ += [(name, part) for part in said if not same(said[part], expected[name][part])]
         del expected[name]
     assert not differ
-    assert not expected  # all releases were read
+    assert not expected  # every release was read
 
 
 @pytest.mark.slow
@@ -245,26 +246,29 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
 
 
 def end_of(ledger: ep.Ledger) -> str:
-    """Return the head of the chain as version 0.2.0 showed it, also under add/remove."""
+    """Return the hash at the end of the ledger's chain, as version 0.2.0 showed it.
+
+    Later versions show another hash under add/remove.
+    """
     with ledger._book.store.read():
         return store.head_of(*store.last_of(ledger._book.store))
 
 
 def without_heads(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a ledger, without heads and without the number of events."""
+    """Return the facts of a ledger, without the hashes at its end and the number of events."""
     releases = [{**each, "head": None} for each in facts["status"]["releases"]]
     status = {**facts["status"], "head": None, "releases": releases}
     return {**facts, "head": None, "events": None, "status": status}
 
 
 def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: bool) -> None:
-    """Check that a ledger opens, passes its own check, and repeats its answers."""
+    """Check that a ledger opens, passes its own check, and answers repeated calls again."""
     last = expected["head"]
     with ep.Ledger(where) as ledger:
         found = ledger_facts(ledger, expected["people"])
         if ledger.neighbours == "add-remove":
-            # Later versions do not publish the number of events, and their heads are different
-            # hashes.
+            # Later versions do not publish the number of events, and hash the end of the chain
+            # differently.
             assert found["events"] is None
             found, expected = without_heads(found), without_heads(expected)
         assert not [part for part, each in found.items() if not same(each, expected[part])]

@@ -49,7 +49,7 @@ class Broken(RuntimeError):
 
 
 class Failing(Recording):
-    """An account that fails at "open", "sheet", "settle" (before the draw) or "commit" (after)."""
+    """An account that fails at "open", "sheet" or "settle", or after the draw at "commit"."""
 
     def __init__(self, epsilon: Any, at: str) -> None:
         super().__init__(epsilon)

@@ -1,4 +1,4 @@
-"""The corridor: its calls to an account, and that all checks come before any draw."""
+"""The corridor: the calls that it makes to an account, and that all checks come before any draw."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_an_account_is_asked_three_things_in_order_and_told_the_exact_loss(name:
         assert loss <= charged <= budget
     if verdict.exact:
         assert losses == verdict.losses
-    # With one draw, the charge is known in advance. With several draws, it depends on earlier
-    # draws.
+    # If a question draws once, its charge is known in advance. If it draws several times, the
+    # charge depends on earlier draws.
     if account.charge is None:
         assert release.mechanism.kind == "composition"
     else:
@@ -146,7 +146,7 @@ LABELLED: dict[str, tuple[Any, ...]] = {
         ["a", "b"],
     ),
 }
-"""Arguments that are not text. All arguments of one entry give different questions."""
+"""Arguments that are not text. Within an entry, each argument gives a different question."""
 
 
 def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
 
 
 def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
-    """The second hash is that of version 0.2.0; it is absent if all arguments are text."""
+    """The second hash of a question is that of 0.2.0. There is none if all arguments are text."""
     text = hashes_of(ep.Mean("wage", bounds=(0, 50)), person="id")
     assert text == ("c2f74864e0461dbc52d91c3b7defcfb7022d963dbeab352e889c3d7cdaf4a917",)
     assert (
@@ -286,7 +286,7 @@ def test_budgets_that_become_alike_are_refused_before_anything_is_drawn() -> Non
 
 
 def test_who_pays_is_who_the_account_says() -> None:
-    """The budgets come from the account's sheet, not from the `epsilon` of the call."""
+    """The budgets come from the account's sheet, and the `epsilon` of the call is ignored."""
     account = Recording(EPSILON / 2.0)
     (release,) = corridor.through([MEAN], call(), ep.Seeded(3), account)
     assert release.mechanism.levels.tolist() == [0.125, 0.5, 1.0]
@@ -300,7 +300,7 @@ def test_an_answer_that_was_not_drawn_is_stopped() -> None:
         def steps(self, rows: Any, call: Call) -> Any:
             steps = super().steps(rows, call)
             try:
-                steps.send(next(steps).total)  # the exact total instead of a noisy draw
+                steps.send(next(steps).total)  # the exact total instead of a draw
             except StopIteration as end:
                 return end.value
             yield

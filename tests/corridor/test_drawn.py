@@ -86,8 +86,8 @@ def test_what_is_said_to_be_spent_is_what_the_checker_finds(statistic: str, name
             assert row.kept == pytest.approx(float(level) - said, abs=1e-9)
         else:
             said = release.spent(float(level))
-        # The stated spending is at least the loss, up to rounding: weights and coins are rounded
-        # down.
+        # The stated spending is at least the loss, within a factor of 1 − 2⁻⁵⁰. Weights and
+        # probabilities of coins are rounded down.
         assert Fraction(said) >= Fraction(loss) * (1 - Fraction(1, 2**50))
         assert said == pytest.approx(float(loss), rel=1e-6)
     if release.neighbours != "replace":

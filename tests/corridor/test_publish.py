@@ -41,7 +41,7 @@ TERMS: dict[str, dict[str, Any]] = {
 )
 def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: str) -> None:
     epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    if terms == "fine":  # without a count of budgets, related=True is rejected
+    if terms == "fine":  # related=True is rejected if budgets are not counted
         questions = [each if each is FOUND else replace(each, related=0.05) for each in questions]
     releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
     assert len(releases) == len(questions)
@@ -56,7 +56,7 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
     # The losses of the composition are the sums of the losses of its releases.
     lost = zip(*(own.losses for own in verdicts), strict=True)
     assert verdict.losses == tuple(sum(each, Fraction(0)) for each in lost)
-    # Its levels are exactly the budgets that people have, or that they were offered.
+    # Its levels are exactly the budgets that people have, or the levels that they were offered.
     levels = releases.mechanism.levels
     if terms != "fine":
         given = np.unique(epsilon) if terms == "replace" else np.array([0.3, 1.0, 2.5])
@@ -110,7 +110,7 @@ def test_what_is_no_list_of_questions_is_refused(questions: Any) -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> None:
-    """A single ε for everyone fits arrays of any length, so lengths must be checked separately."""
+    """Arrays of different lengths are refused, also if everyone has a single ε."""
     fewer = ep.Mean(VALUES[1:], bounds=(0, 100))
     with pytest.raises(ArgumentError, match="have different lengths"):
         ep.publish([MEAN, fewer], epsilon=1.0, neighbours=neighbours)

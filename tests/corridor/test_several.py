@@ -1,4 +1,4 @@
-"""Means that are published together: one draw for all, charged once, in the given order."""
+"""Means that are published together: one draw for all of them, charged once, in the given order."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def test_several_means_are_one_draw(method: str, loss: str) -> None:
 
 
 def test_every_mean_is_that_of_its_own_column() -> None:
-    """With very little noise, the means are in the order of the questions."""
+    """Each mean is that of its column.
+
+    There is very little noise, so a wrong order would be visible.
+    """
     questions = [MEANS[3], MEANS[0], MEANS[4]]
     releases = ep.publish(questions, epsilon=1.0, source=ep.Seeded(1))
     assert kinds(releases) == ["several sums"]
@@ -179,7 +182,10 @@ def test_under_add_remove_each_is_drawn_by_itself() -> None:
 
 
 def test_where_a_part_for_each_is_better_they_are_not_drawn_together() -> None:
-    """For large budgets staircase noise is far smaller, and public people need no noise."""
+    """Means are drawn separately if that is better.
+
+    For large budgets staircase noise is far smaller, and public people need no noise.
+    """
     stairs = ep.publish(MEANS[:2], epsilon=16.0, source=ep.Seeded(3))
     assert kinds(stairs) == ["sum", "sum"]
     assert [each.method for each in stairs] == ["staircase", "staircase"]
@@ -203,7 +209,7 @@ def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str
 
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_noise_of_a_release_is_the_part_that_is_promised(means: int, part: float) -> None:
-    """The noise of d means drawn together is compared with the noise of one mean at ε/d."""
+    """Joint noise of d means is the stated fraction of the noise of one mean at ε/d."""
     releases = ep.publish(MEANS[:means], epsilon=0.5, source=ep.Seeded(3))
     (alone,) = ep.publish(MEANS[:1], epsilon=0.5 / means, source=ep.Seeded(3))
     together, split = releases.mechanism, alone.mechanism
@@ -225,7 +231,7 @@ def test_releases_are_written_and_read_back() -> None:
 
 
 def test_sides_speak_of_several_means() -> None:
-    """The comparison of assumptions refers to several means, not to one mean with the full ε."""
+    """The comparison of assumptions is about several means, not about one mean with the full ε."""
     releases = ep.publish(MEANS[:4], epsilon=EPSILON, source=ep.Seeded(3))
     (chosen,) = [side for side in releases[0].sides if side.related is True]
     assert chosen.typical == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
@@ -261,9 +267,10 @@ def test_errors_come_before_noise() -> None:
 
 
 def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Means of different people are detected.
+    """Means of different people are never added up.
 
-    This cannot happen with one table; if it did, the weights would not be the verified ones.
+    In one table, all means are of the same people. Otherwise, the weights would not be those that
+    were verified.
     """
     import dataclasses
 
@@ -315,9 +322,10 @@ def test_people_with_several_rows_are_one_person_in_every_mean() -> None:
     ("about", "related"), [("people", True), ("people", False), ("population", False)]
 )
 def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
-    """Intervals cover skewed columns, correlated with budgets if that is allowed, in 300 runs.
+    """Intervals cover the means of skewed columns, in 300 runs.
 
-    A 90 % interval misses more than 60 times in 300 runs with probability below 1e-7.
+    If the assumption allows it, the columns are correlated with budgets. A 90 % interval misses
+    more than 60 times in 300 runs with probability below 1e-7.
     """
     chance = np.random.default_rng(5)
     assumption = Assumption(about, related)
@@ -333,7 +341,7 @@ def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
         if about == "population":
             truth = [0.2 * -math.expm1(-5.0)] * 3
         off = [abs(each.raw - true) for each, true in zip(releases, truth, strict=True)]
-        if seed == 0:  # the margin depends only on budgets, which are the same in all runs
+        if seed == 0:  # in all runs the same, because the margin depends only on budgets
             margin: Any = releases[0].estimate.margin
             reach = margin.error(assumption, 0.9), margin.at_once(assumption, 0.9)
         missed += np.array(off) > reach[0]

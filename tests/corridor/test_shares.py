@@ -35,7 +35,7 @@ EPSILON = RNG.choice(LEVELS, PEOPLE)
 MEAN = ep.Mean(VALUES, bounds=(0, 100))
 CALM = ep.Mean(VALUES, bounds=(0, 100), related=False)
 APART = ep.Mean(VALUES, bounds=(0, 100), confidence=0.9)
-"""A mean with a different confidence, so it is not drawn together with `MEAN`."""
+"""A mean with another confidence, so it is not drawn together with `MEAN`."""
 
 SHARES = ep.Frequencies(COLOURS, categories=["red", "green", "blue"])
 FOUND = ep.Mean(VALUES, bounds=None)
@@ -53,7 +53,7 @@ TERMS: dict[str, dict[str, Any]] = {
 
 
 def reach(release: ep.Release) -> float:
-    """Return the largest half-width of the intervals. No interval may be clipped."""
+    """Return the largest half-width of the intervals. Fail if an interval is clipped."""
     low, high = release.interval()
     return float(np.max(np.subtract(high, low))) / 2.0
 
@@ -107,10 +107,10 @@ def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms:
 def test_parts_that_round_to_other_floats_are_within_the_budgets_that_are_named(
     level: float, shares: list[int]
 ) -> None:
-    """Shares of a budget are rounded down separately. The stated budget is at least their sum."""
+    """The stated budget is at least the sum of its shares, each of which is rounded down."""
     parts = [float_down(Fraction(level) * share / sum(shares)) for share in shares]
     first = -float_down(-Fraction(parts[0]) * sum(shares) / shares[0])
-    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # `first` is below the sum
+    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # too small for the shares
     releases = ep.publish(
         [ep.Mean(np.arange(40.0), bounds=(0, 40), method="proportional")] * 3,
         epsilon=np.full(40, level),
@@ -181,7 +181,7 @@ def reached_by(question: ep.Mean, call: Call) -> float:
 
 @pytest.mark.parametrize("method", ["auto", "proportional", "uniform", "threshold"])
 def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
-    """The chosen share equals the result of a brute-force search over explicit shares."""
+    """A target is met by the smallest share that meets it, as a search over shares confirms."""
     wide = ep.Mean(VALUES, bounds=(0, 100), method=method, related=False)
     both = [wide, SHARES]
     call = wide.call(epsilon=EPSILON)
@@ -191,8 +191,8 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
         shares = [share, 1 - share]
         one = ep.publish(both, epsilon=EPSILON, shares=shares, source=ep.Seeded(1))[0]
         margin: Any = one.estimate.margin
-        # The widest interval over all possible spreads, because a forecast must be valid for any
-        # data.
+        # Compare with the widest interval over all possible spreads, because a forecast must hold
+        # for any data.
         widest = (replace(margin, offset=0.0, square=each / 50.0) for each in range(51))
         return 100.0 * max(each.error(one.assumption, 0.95) for each in widest)
 
@@ -222,7 +222,10 @@ def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
 
 @pytest.mark.parametrize("about", ["people", "population"])
 def test_intervals_of_the_widest_data_are_within_the_forecast(about: str) -> None:
-    """Intervals that use the released spread are widest for data with the largest spread."""
+    """Intervals that use the released spread are widest for data with the largest spread.
+
+    Even these are within the forecast.
+    """
     ends = ep.Mean(100.0 * (np.arange(PEOPLE) % 2), bounds=(0, 100), about=about, related=False)
     call = ends.call(epsilon=EPSILON)
     forecast = reached_by(ends, call)
@@ -333,9 +336,9 @@ def test_what_is_wrong_with_the_data_is_said_before_shares_are_chosen() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"shares": [1, 5]}], ids=str)
 def test_a_cap_is_of_all_questions_together(given: Any) -> None:
-    """A cap limits the total of all questions.
+    """A cap limits the total spending on all questions.
 
-    Everyone spends up to it, because budgets are unrelated to values.
+    Everyone spends up to the cap, because budgets are unrelated to values.
     """
     unrelated = [
         ep.Mean(VALUES, bounds=(0, 100), related=False),

@@ -22,7 +22,10 @@ def sums_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
 
 
 def moments_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """Return sums of rows and of their squares by level. Other arguments are for `door.open`."""
+    """Return sums of rows and of their squares by level.
+
+    Other arguments are passed to `door.open`.
+    """
     return door.open(values, **given).count(door.Ask("squares", bounds))
 
 
@@ -35,7 +38,7 @@ def cells_of(
 
 
 def together(asked: Sequence[tuple[door.Rows, door.Ask]]) -> list[Tally]:
-    """Return the tallies of several questions, counted in one scan where possible."""
+    """Return the tallies of several questions, counted in one scan if possible."""
     door.scan(asked)
     return [rows.count(ask) for rows, ask in asked]
 

@@ -36,12 +36,12 @@ SPARK = "pyspark"
 SLOW_TO_ANSWER = ["dask", "ibis", SPARK]
 EVERYWHERE = [*BACKENDS, *SLOW_TO_ANSWER]
 
-Rows = tuple[list[float | None], list[float], list[str]]  # values, budgets, people
-Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums (or squares)
+Rows = tuple[list[float | None], list[float], list[str]]  # a table: values, budgets, people
+Counted = tuple[list[float], list[int], list[int]]  # a tally: levels, counts, sums (or squares)
 
 
 def declared_as(cells: list[Any]) -> dict[str, Any]:
-    """Return cells as a keyword argument: floats and pairs are edges of bins, others categories."""
+    """Return cells as a keyword argument: bins if they are floats or pairs, else categories."""
     return {"edges" if isinstance(cells[0], (float, tuple)) else "categories": cells}
 
 
@@ -70,7 +70,7 @@ def grid(value: float, bounds: tuple[float, float]) -> int:
 
 
 def in_public_range(budget: float) -> float:
-    """Return a budget clipped to the public range: 0 if below 2⁻⁶⁰; 2²⁰ if larger and finite."""
+    """Return a budget clipped to the public range: 0 below 2⁻⁶⁰, at most 2²⁰ if finite."""
     if budget * 1152921504606846976 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)
@@ -91,7 +91,7 @@ def count(
     person: bool,
     added: Callable[[int], int] = itself,
 ) -> Counted:
-    """Count with dictionaries and Python integers. Missing values are at the midpoint."""
+    """Count with dictionaries and Python integers. Missing values are replaced by the midpoint."""
     own: dict[Any, list[float | None]] = {}
     budget: dict[Any, float] = {}
     for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
@@ -190,7 +190,7 @@ def on_engine(
     arrow = table.to_arrow()
     file = directory / "rows.parquet"
     if name in ("parquet", "polars scan", "duckdb file", "ibis"):
-        # The file's statistics contain the minimum and maximum of columns, which ignore NaN.
+        # The file contains the minimum and maximum of each column. These statistics ignore NaN.
         table.write_parquet(file, row_group_size=50_000)
     if name == "csv":
         table.write_csv(directory / "rows.csv")

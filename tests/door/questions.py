@@ -25,7 +25,10 @@ HARD = [None, math.nan, math.inf, -math.inf, -0.0, 0.0, 1e300, -1e-310, -20.0, 7
 
 
 def rows(n: int) -> pl.DataFrame:
-    """Return about three rows per person, who has one budget. A tenth of values are from `HARD`."""
+    """Return about three rows per person.
+
+    Everyone has one budget, and a tenth of values are in `HARD`.
+    """
     rng = np.random.default_rng(8)
     who = rng.integers(0, n // 3, n)
     whole = rng.normal(25.0, 40.0, n)

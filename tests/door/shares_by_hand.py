@@ -33,7 +33,10 @@ class Level:
 
 
 def unit_of(rows: list[Line], labels: list[Any], missing: str) -> dict[Any, int]:
-    """Return one person's unit by cell: (group, 1) for x, (group, 0) for 1 − x, or "outside"."""
+    """Return one person's unit by cell.
+
+    The cell (group, 1) has x, (group, 0) has 1 − x, and "outside" has the rest.
+    """
     asked = [row for row in rows if row.asked and row.group in labels]
     valued = [row for row in asked if row.value is not None and math.isfinite(row.value)]
     steps = {id(row): Fraction(grid(row.value, BOUNDS)) for row in valued if row.value is not None}
@@ -57,7 +60,7 @@ def unit_of(rows: list[Line], labels: list[Any], missing: str) -> dict[Any, int]
 def by_hand(
     rows: list[Line], labels: list[Any], *, person: bool, missing: str, outside: bool
 ) -> tuple[list[float], list[int], list[list[int]]]:
-    """Return the levels, their numbers of people, and their cells in the order of the tally."""
+    """Return the levels, the number of people at each, and the cells as in the tally."""
     people: dict[Any, list[Line]] = {}
     for place, row in enumerate(rows):
         people.setdefault(row.who if person else place, []).append(row)

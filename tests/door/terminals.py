@@ -19,7 +19,10 @@ from epsilons.door.engines import running
 
 
 class Terminal:
-    """A terminal of 80 columns: the text written to it, and the text shown, with \\r and \\n."""
+    """A terminal of 80 columns.
+
+    It has the text written to it, and the text that is visible after \\r and \\n.
+    """
 
     def __init__(self) -> None:
         self.told = ""

@@ -1,4 +1,4 @@
-"""Aggregates in SQL equal the aggregates of Narwhals."""
+"""Aggregates written as SQL equal the aggregates of Narwhals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(request: pytest.FixtureRequest) -> nw.LazyFrame[Any]:
 
 
 def found(groups: nw.LazyFrame[Any]) -> list[str]:
-    """Return the groups as sorted text, because NaN equals itself only as text."""
+    """Return the groups as sorted text. NaN equals itself only as text."""
     return sorted(map(repr, groups.collect().to_polars().rows()))
 
 

@@ -38,7 +38,7 @@ LEVELS = [0.0, 0.1, 0.25, 0.3, 1.0, 7.5, math.inf]
 
 
 def some_rows(*, gaps: bool, n: int = 120) -> Rows:
-    """Return rows of about n/3 people with one budget each, and values on both sides of bounds."""
+    """Return rows of about n/3 people with one budget each. Some values are outside the bounds."""
     draw = random.Random(n)
     budgets = {f"p{i}": draw.choice(LEVELS) for i in range(n // 3)}
     people = [draw.choice(list(budgets)) for _ in range(n)]
@@ -91,7 +91,7 @@ def test_one_budget_for_all(run: Count, reference: Count, person: bool) -> None:
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("bad", [None, math.nan, -1.0, -5e-324, -1e308, -math.inf])
 def test_bad_budgets_are_refused(run: Count, bad: float | None, person: bool) -> None:
-    # The person has two rows: a minimum that ignores nulls would hide the invalid budget.
+    # The person has two rows. A minimum that ignores nulls would hide the invalid budget.
     rows = [1.0, 2.0, 3.0, 4.0], [0.5, bad, 0.5, 1.0], ["a", "a", "b", "c"]
     with pytest.raises(BudgetError, match="inf makes their value public"):
         run(rows, BOUNDS, person=person)
@@ -167,9 +167,9 @@ def cells_on_spark(request: pytest.FixtureRequest, tmp_path: Path) -> test_cells
 
 
 def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None:
-    """Spark counts cells like the other engines.
+    """Spark counts cells as the other engines do.
 
-    The test is in this file because a file runs in one worker, so Spark starts only once.
+    The test is in this file because one worker runs all tests of a file, so Spark starts only once.
     """
     for kind, person in (("text", False), ("text", True), ("integers", True), ("bins", False)):
         categories, _, dtype = test_cells.CASES[kind]
@@ -248,11 +248,11 @@ def test_every_engine_answers_with_the_same_integers(
     queries = queries_of(monkeypatch)
     for question, ask in questions.on_engine(data).items():
         assert questions.answer(ask) == expected[question], question
-    assert len(queries) == len(expected)  # one query for each question
+    assert len(queries) == len(expected)  # there is one query for each question
 
 
 def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Record every query on rows from now on, with the number of rows that it returned.
+    """Record every query on rows from now on, with the number of rows that it returns.
 
     Queries on groups that are already in memory are not recorded.
     """
@@ -275,7 +275,7 @@ def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_only_the_tally_comes_back(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Engines return only groups, although every row has a different value, budget and person."""
+    """Engines return groups and no rows, although each row has its own value, budget and person."""
     n = 3000
     table = pl.DataFrame(
         {
@@ -290,7 +290,7 @@ def test_only_the_tally_comes_back(
     monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
     monkeypatch.setattr(labels_engine, "MOST_BREAKS", 4)
     edges = [float(k) for k in range(0, 2500, 10)]
-    # Grouping by person is slow on these engines, and their queries are checked elsewhere.
+    # Grouping by person is slow on these engines. Other tests check their queries.
     for person in (None, "who") if name not in ("dask", SPARK) else (None,):
         on = {"epsilon": "epsilon", "data": data, "person": person}
         sums_of("number", bounds=(0.0, 1000.0), **on)
@@ -302,8 +302,8 @@ def test_only_the_tally_comes_back(
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
     levels = len(bins.levels)
     assert levels == 2
-    # Engines that parse long queries slowly do not merge a few groups in the query: here one group
-    # per word is returned.
+    # Some engines parse long queries slowly. They do not merge small groups in the query, so they
+    # return one group for each word.
     words = n if "duckdb" in name or name == SPARK else 4 * levels
     most = [levels, words, words, 251 * levels, levels, 3 * levels, 4 * levels, 251 * levels]
     assert len(queries) in (4, 8)
@@ -322,7 +322,7 @@ def test_dask_has_no_way_to_fold_people_in_very_many_bins(tmp_path: Path) -> Non
 def test_spark_reads_once_in_one_job_without_python(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spark runs everything natively: one scan of the required columns, and only sums returned."""
+    """Spark works natively: it scans only the required columns, once, and returns only sums."""
     table, expected = asked_of_numpy(10**4)
     table.write_parquet(tmp_path / "rows.parquet")
     data = spark.read.parquet(str(tmp_path / "rows.parquet"))
@@ -340,8 +340,8 @@ def test_spark_reads_once_in_one_job_without_python(
         people, budgets = "people" in question, "NaN" not in question
         (read,) = re.findall(r"ReadSchema: struct<([^>]*)>", plan)
         assert len(read.split(",")) == 2 + people
-        # Rows are aggregated before the shuffle, so only sums are sent. With a column of people,
-        # each person's rows must be collected first.
+        # Rows are aggregated before the shuffle, so only sums are shuffled. If there is a column of
+        # people, each person's rows must be collected first.
         assert "HashAggregate" in plan
         first = plan.rindex("Exchange") if "Exchange" in plan else 0
         assert people or "partial_" in plan[first:]

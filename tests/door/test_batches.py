@@ -1,4 +1,4 @@
-"""On every engine, batches contain every row once, and a bounded number of rows."""
+"""On every engine, batches contain each row exactly once, and have a limited size."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def double(u: Any) -> Any:
 
 
 def questions() -> list[tuple[dict[str, Any], Ask]]:
-    """Return each question: the arguments of `open`, and the `Ask`."""
+    """Return each question, as the arguments of `open` and the `Ask`."""
     by_town: dict[str, Any] = {"groups": Grouping(("town",), (TOWN,)), "missing": "exclude"}
     pair = Grouping(("mode", "number"), (declare(MODES, None, None), declare([1, 2], None, None)))
     minutes = (0.0, 10.0)
@@ -111,7 +111,8 @@ def test_together_is_one_by_one(
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
         found = together(opened(data, **terms))
-        # With one row per person, one query answers all questions if it may return many groups.
+        # If each person has one row, a single query answers all questions, as long as it may return
+        # many groups.
         assert scans == ([len(questions())] if not terms else scans)
         assert max(scans) > 2
         alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
@@ -155,7 +156,7 @@ def test_what_cannot_be_shared_is_counted_one_by_one(monkeypatch: pytest.MonkeyP
     found = together([pair for pair in opened(data, person="who") if not pair[1].apart])
     alone = [rows.count(ask) for rows, ask in opened(data, person="who") if not ask.apart]
     assert [plain(one) for one in found] == [plain(one) for one in alone]
-    # These cannot share a scan: another table, other budgets, another ladder, and arrays.
+    # These questions cannot share a scan: another table, other budgets, another ladder, and arrays.
     other = data.clone()
     asks = [
         (door.open("wage", epsilon="e", data=data), Ask("numbers", (0.0, 50.0))),
@@ -220,7 +221,8 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
 
 
 def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Columns of objects are removed from the frame as arrays. An engine counts large arrays.
+    # Columns of objects are taken out of the frame as arrays. Large arrays are counted by an
+    # engine.
     monkeypatch.setattr("epsilons.door.rows.SMALL", 0)
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
     frame["a"] = frame["a"].astype(object)
@@ -240,8 +242,8 @@ def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.Monkey
 def test_numbers_that_two_questions_share_may_be_missing(
     engine: str, missing: float | None, tmp_path: Path
 ) -> None:
-    # Polars computes shared subexpressions of two expressions before it applies their conditions.
-    # So it also computes them for missing numbers.
+    # If two expressions share a subexpression, Polars computes it before it applies their
+    # conditions. So Polars also computes it for missing numbers.
     frame = pl.DataFrame(
         {"x": [missing, 1.0], "e": [1.0, 1.0], "yes": [False, True]},
         schema_overrides={"x": pl.Float64},

@@ -46,7 +46,7 @@ CASES: dict[str, tuple[list[Any], list[Any], type[pl.DataType]]] = {
 
 
 def cell(value: Any, categories: list[Any]) -> int | None:
-    """Return the cell of a value; None if the value is missing or in no category."""
+    """Return the cell of a value, or None if the value is missing or in no category."""
     if value is None or value != value:
         return None
     first = categories[0]
@@ -83,7 +83,7 @@ def reference(rows: Rows, categories: list[Any], other: Any, *, person: bool) ->
             place = catch if place is None else place
             assert place is not None
             entry[2][place] += SHARES // len(values) if person else 1
-        # The remainder of a unit is spread over all cells, one point each, from the first cell on.
+        # The remainder of a unit is spread over the cells: one point each, from the first cell on.
         for unit in range(SHARES % len(values) if person else 0):
             entry[2][unit % len(labels)] += 1
     ordered = sorted(found.values())
@@ -283,7 +283,7 @@ def test_a_person_adds_exactly_their_unit(run: Run) -> None:
 
 
 def test_every_level_sums_to_its_people(run: Run) -> None:
-    """The cells of each level sum to its number of people, for few and many rows per person."""
+    """At each level, the cells sum to the number of people, for any number of rows per person."""
     counts = {"a": 19, "b": 1, "c": 17, "d": 2000, "e": 16, "f": 23, "g": 849, "h": 1, "i": 849}
     budgets = dict(zip(counts, [2.0, 0.1, 0.1, 0.5, 2.0, 0.0, 0.5, 7.0, 0.5], strict=True))
     people = [who for who, r in counts.items() for _ in range(r)]
@@ -303,9 +303,9 @@ def test_very_many_rows_of_one_person_are_even_shares() -> None:
 
 
 def test_what_is_left_goes_to_the_level_of_its_people() -> None:
-    """The remainder of a person's unit is added at that person's level, for any order of groups.
+    """The remainder of a person's unit is added at that person's level, in any order of groups.
 
-    Two unsorted levels each have a person with 17 rows.
+    The two levels are unsorted, and each has a person with 17 rows.
     """
     categories = declare(["a", "b"], None, None)
     parts = UnitParts(

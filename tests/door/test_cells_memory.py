@@ -48,7 +48,7 @@ def test_dictionaries_stay_dictionaries(tmp_path: Path, engine: str, schema: str
     codes = pa.array(source.integers(0, 100, ROWS).astype(np.int32))
     budgets = np.linspace(0.1, 5.0, 50)[source.integers(0, 50, ROWS)]
     text = pa.DictionaryArray.from_arrays(codes, labels)
-    if schema == "string":  # the schema does not show the dictionary encoding
+    if schema == "string":  # the schema does not show that the column is dictionary-encoded
         text = text.cast(pa.string())
     file = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"value": text, "epsilon": budgets}), file)

@@ -1,4 +1,4 @@
-"""Frequencies from NumPy equal those from engines, and those added up from each person's cell."""
+"""Frequencies from NumPy equal those from engines, and the sums of everyone's cells."""
 
 from __future__ import annotations
 

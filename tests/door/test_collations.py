@@ -1,7 +1,8 @@
-"""Text is compared byte by byte, regardless of the collation of an engine.
+"""Text is compared byte by byte, whatever the collation of the engine.
 
 A collation treats different texts as equal. A group-by then returns one of several spellings, so
-one person can choose the spelling for everyone. If two ids count as equal, two people are merged.
+one person can choose the spelling for everyone. If a collation treats two ids as equal, two people
+are merged.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tests.door.asking import cells_of, sums_of
 Row = tuple[str | None, str, float]
 
 ALIKE = ("bike", "BIKE", "bike ", "bïke", "bi\u0308ke", "b\u0131ke", "")
-"""Texts that some collation treats as equal to the first, and the empty string."""
+"""Texts that some collation treats as equal to the first one, and the empty string."""
 
 ROWS: list[Row] = [
     *[(text, f"{person}{text}", 1.0) for text in ALIKE for person in ("p", "P", "é", "e\u0301")],
@@ -230,7 +231,10 @@ def test_engines_that_nobody_looked_at_are_refused() -> None:
 def test_a_row_of_nobody_in_sqlite_does_not_become_a_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row without a person in SQLite has no person, although the hex form of null is empty."""
+    """In SQLite, a row with a null id is refused, and not read as the empty id.
+
+    The hex form of null is empty, like the hex form of the empty id.
+    """
     rows: list[Any] = [("bike", None, 1.0), ("bike", "", 1.0), ("bus", "a", 1.0)]
     monkeypatch.setattr("tests.door.test_collations.ROWS", rows)
     data = ibis_on_sqlite(tmp_path)

@@ -34,7 +34,7 @@ for turn in range(4):
     except KeyboardInterrupt:  # with Polars loaded one Ctrl-C is two interrupts
         stopped = stopped or time.time()
 """
-"""Stop a query over 9·10¹² rows, which would take days; then use the connection again."""
+"""A script that stops a query over 9·10¹² rows, and then uses the connection again."""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_interrupt_stops_duckdb_within_a_second(asked: str) -> None:
         process.kill()
     answer, stopped = out.split()[-2:]
     assert answer == "42"
-    # One second, and a margin for busy processors.
+    # one second, and a margin for busy processors
     assert float(stopped) - sent < 3.0
 
 
@@ -100,7 +100,7 @@ def test_the_child_of_a_process_has_a_worker_of_its_own() -> None:
 
 
 def test_another_thread_than_the_main_one_works_itself() -> None:
-    """Threads other than the main thread run the work directly, because they receive no signals."""
+    """Threads other than the main thread run the work directly, because they get no signals."""
     seen = []
 
     def ask() -> None:
@@ -123,7 +123,7 @@ def interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interrupts")
 def test_work_that_had_not_begun_is_stopped_once_more() -> None:
-    """Work is stopped again if the first request came before the work started and was lost."""
+    """Work is stopped a second time if the first request came before the work had started."""
     told: list[int] = []
     end = threading.Event()
 
@@ -144,10 +144,10 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After an interrupt at the very end, a thread does not wait for a lock that it holds."""
+    """A thread never waits for a lock that it holds, even if it is interrupted at the very end."""
 
     class Interrupted:
-        """A lock that raises a signal immediately after a timed acquire."""
+        """A lock. Immediately after a timed acquire, it raises a signal."""
 
         def __init__(self) -> None:
             self._lock = threading.Lock()

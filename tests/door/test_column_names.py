@@ -1,4 +1,4 @@
-"""The named column is counted, regardless of how an engine compares names."""
+"""The column that is named is counted, however an engine compares names."""
 
 from __future__ import annotations
 
@@ -130,7 +130,10 @@ def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
 
 @pytest.mark.parametrize("engine", [*PLACED, "spark"])
 def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
-    """Duplicate names (as after a join) do not rename other columns. In a subquery they would."""
+    """If a name occurs twice, as after a join, other columns are not renamed.
+
+    A subquery would rename them.
+    """
     data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")
     assert found.counts.tolist() == [3]
@@ -156,7 +159,8 @@ OURS = [
 @pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
 @pytest.mark.parametrize("name", OURS)
 def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
-    # The float 0.1 is above the decimal 0.1, so budgets are rounded down into an additional column.
+    # The float 0.1 is above the decimal 0.1. So budgets are rounded down, into an additional
+    # column.
     below, top = math.nextafter(0.1, 0.0), 2.0**20
     for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
         own = [budget] * 6

@@ -1,7 +1,7 @@
-"""Each cell of a CSV file is parsed separately, and no cell changes how others are parsed.
+"""Each cell of a CSV file is parsed on its own: no cell changes how another is parsed.
 
 The files are read through the public interface only. The expected values come from a second parser
-in this file, which uses regular expressions and Python's numbers.
+in this file, which uses regular expressions and Python's number types.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def others(count: int) -> list[bytes]:
 
 
 def totals(found: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the number of people and the totals on both rungs, including empty rungs."""
+    """Return the number of people and the totals on both rungs. A rung can be empty."""
     sums = found.cells
     people, added = np.zeros(2, dtype=np.int64), np.zeros((2, sums.shape[1]), dtype=np.int64)
     place = (found.levels == 1.0).astype(int)
@@ -133,7 +133,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str | N
     return {
         (name, person): totals(ask(file, person=person))
         for name, ask in ASKED.items()
-        # Rows without a person are refused under replace, in every format.
+        # Under replace, rows without a person are refused in every format.
         for person in (None, "p")[: 2 if "add-remove" in name else 1]
     }
 
@@ -197,7 +197,7 @@ ODD = re.compile(r"[ \t]*([+-]?(inf|infinity|nan))[ \t]*", re.IGNORECASE)
 
 
 def as_float(cell: str) -> float:
-    """Return a cell as a float, by the grammar of numbers; NaN if it is missing."""
+    """Return a cell as a float, by the grammar of numbers, or NaN if the cell is missing."""
     if found := NUMBER.fullmatch(cell):
         return min(max(float(found[1]), -sys.float_info.max), sys.float_info.max)
     return float(found[1]) if (found := ODD.fullmatch(cell)) else math.nan
@@ -227,7 +227,10 @@ def spellings(count: int) -> list[str]:
 
 
 def test_numbers_are_what_they_say(tmp_path: Path) -> None:
-    """Numbers are parsed exactly: each one is an edge of a bin, so different floats differ."""
+    """Numbers are parsed exactly.
+
+    Each number is also the edge of a bin, so adjacent floats are in different bins.
+    """
     cells = spellings(800)
     file = tmp_path / "rows.csv"
     file.write_text("v\n" + "\n".join(cells) + "\n")

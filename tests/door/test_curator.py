@@ -1,4 +1,4 @@
-"""The curator's counts are the same on every engine and in plain Python, and no data is refused."""
+"""The curator's counts are the same on every engine as in plain Python. No data is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ BUDGETS: list[float | None] = [0.0, -0.0, 0.1, 0.25, 7.5, math.inf, None, math.n
 
 
 def rows(n: int = 400, *, csv: bool = False) -> pl.DataFrame:
-    """Return people with one to nine rows. Some have two budgets, and some rows have no person."""
+    """Return people with one to nine rows each.
+
+    Some people have two budgets, and some rows have no person.
+    """
     draw = random.Random(n)
     own = {k: draw.choice(BUDGETS) for k in range(n // 3)}
     who: list[str | None] = []
@@ -42,7 +45,7 @@ def rows(n: int = 400, *, csv: bool = False) -> pl.DataFrame:
         table["whole"].append(None if draw.random() < 0.1 else draw.randrange(6))
         table["word"].append(draw.choice([*WORDS, "A", "a ", None, *([] if csv else [""])]))
         budget = own[k] if draw.random() < 0.95 else draw.choice(BUDGETS)
-        # The budgets of rows without a person are outside the range of all other budgets.
+        # The rows without a person have budgets outside the range of all other budgets.
         table["epsilon"].append(draw.choice([1e-305, 80.0]) if who[-1] is None else budget)
     numbers = {"value": pl.Float64, "epsilon": pl.Float64, "whole": pl.Int64}
     return pl.DataFrame({**table, "who": who}, schema_overrides=numbers)
@@ -125,7 +128,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def compared(data: Any, table: pl.DataFrame, kind: str, *, person: bool) -> None:
-    """Fail if the counts of `data` differ from those in plain Python on the table."""
+    """Fail if the counts of `data` differ from the reference's counts for the same rows."""
     column, more = KINDS[kind]
     people = table["who"].to_list() if person else list(range(len(table)))
     found = door.look(
@@ -151,7 +154,8 @@ def test_every_engine_counts_alike(
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
     if "pandas" in engine or engine == "dask":
-        # pandas converts integers with nulls to floats, and null to NaN. So the nulls are filled.
+        # pandas converts integers with nulls to floats, and nulls to NaN. So the nulls are filled
+        # first.
         table = table.with_columns(pl.col("whole").fill_null(9))
     data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
     if engine == "dask":

@@ -1,4 +1,4 @@
-"""The table of engines covers everything that Narwhals supports, and queries use it."""
+"""The table of engines has a row for every engine of Narwhals, and queries follow it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_engines_that_narwhals_calls_alike_are_asked_alike() -> None:
 
 
 def test_what_sql_engines_have_in_common() -> None:
-    """Engines with SQL, and no others, have collations; these and Polars have null integers."""
+    """The table of engines assigns each property to the expected engines."""
     sql = {name for name, engine in ENGINES.items() if engine.sql}
     assert sql == {"DUCKDB", "PYSPARK", "PYSPARK_CONNECT", "IBIS"}
     assert sql == {name for name, engine in ENGINES.items() if engine.collates}

@@ -22,7 +22,8 @@ from tests.door.asking import sums_of
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
 def test_means_of_very_many_rows_are_exact(engine: str) -> None:
-    # People have millions of rows, already added up. A quotient of floats would be off by one.
+    # Each row stands for millions of rows of one person, already added up. A quotient of floats
+    # would be off by one.
     draw = random.Random(5)
     sizes = [draw.randrange(2**27, 2**31) for _ in range(300)]
     sums = [
@@ -52,7 +53,7 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
 
 
 def test_people_of_mixed_types_stay_in_pandas() -> None:
-    # A numeric id and its text are the same person.
+    # A numeric id and the same id as text are one person.
     for ids in ([1, "one", 1], [1, 2, "1"]):
         who = pd.Series(ids, dtype=object)
         data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})

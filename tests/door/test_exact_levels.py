@@ -1,7 +1,7 @@
 """Every engine returns levels with many digits exactly as declared.
 
-Ibis writes numbers into queries as decimals, and a database can parse one as an adjacent float. If
-a rung were returned as another number, it would be mistaken for the next rung above.
+Ibis writes numbers into queries as decimals, and a database can parse a decimal as the float next
+to it. A rung that came back as another float would be mistaken for the rung above.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def test_whoever_has_a_level_stands_on_it_and_whoever_is_just_below_does_not(nam
     data = table(name, {"v": [0.0] * len(budgets), "e": budgets})
     found = sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
     assert found.levels.tolist() == ladder.levels.tolist()
-    # A budget just below a level is on the level below it; below the lowest, it is on none.
+    # A budget just below a level belongs to the next lower level. Below the lowest level, it
+    # belongs to none.
     assert found.counts.tolist() == [2] * (len(LEVELS) - 1) + [1]
     cells = cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder)
     assert cells.levels.tolist() == ladder.levels.tolist()
@@ -92,8 +93,8 @@ def test_a_rung_that_comes_back_as_another_number_is_no_rung(
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     data = pl.DataFrame({"v": [0.0, 1.0], "e": [0.7, 2.0], "who": [1, 2]})
     for ask in (
-        # A person column is needed here: without one, NumPy finds the rungs if there are few
-        # budgets.
+        # The column of people is needed: without it, and with few budgets, NumPy would find the
+        # rungs.
         lambda: sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder, person="who"),
         lambda: cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder),
     ):

@@ -1,4 +1,4 @@
-"""Parquet and CSV files are read correctly, and errors reveal no values."""
+"""Parquet and CSV files are read correctly, and errors never show values."""
 
 from __future__ import annotations
 
@@ -128,7 +128,10 @@ def test_a_cell_that_is_no_number_is_missing_and_the_curator_is_told(
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
 @pytest.mark.parametrize("first", [SECRET, f'"{SECRET}\n"', f"va{SECRET}", "values"])
 def test_the_first_line_is_never_shown(tmp_path: Path, name: str, first: str) -> None:
-    """Errors never show the first line: without a header it is somebody's data."""
+    """Errors never show the first line of a file.
+
+    If there is no header, that line is somebody's data.
+    """
     file = write(tmp_path / name, f"{first},1\n2,1\n")
 
     def call() -> None:

@@ -1,4 +1,4 @@
-"""Nulls, unusual objects and lost connections are handled on engines that treat them specially."""
+"""Nulls, unusual objects and lost connections, on the engines that treat them specially."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
         {
             "v": pd.Series([1.0, 7.0, None], dtype="Float64"),
             "e": 0.5,
-            # Polars has no type for periods, so a pandas frame with periods stays in pandas.
+            # Polars has no type for periods, so a pandas frame with periods is not converted to
+            # Polars.
             "w": ["a", "b", "c"] if on_dask else pd.PeriodIndex(["2001", "2002", "2003"], freq="Y"),
         }
     )

@@ -22,7 +22,7 @@ OTHERS = [(-1e300, 1e300), (0.0, 1e-200), (1e200, 1.1e200), (-1e-250, 1e-250)]
 
 
 def any_floats(bounds: tuple[float, float]) -> Floats:
-    """Return floats of all magnitudes, near the ends of the grid, and near midpoints of steps."""
+    """Return floats of all magnitudes, near the ends of the grid, and midway between its points."""
     rng = np.random.default_rng(3)
     lo, hi = bounds
     anything = rng.integers(0, 2**64, 4000, dtype=np.uint64).view(np.float64)
@@ -51,7 +51,7 @@ def test_any_float_is_where_numpy_puts_it(
         grid, valid = to_grid(values, bounds)
     rows = pl.DataFrame({"row": np.arange(float(values.size)), "value": values})
     table = columns.read("value", "row", on(engine, rows, tmp_path), None, "numbers", None, [])
-    row = table.epsilon  # columns are renamed internally: rows are identified by their budgets
+    row = table.epsilon  # Columns are renamed internally, so budgets identify the rows.
     assert isinstance(row, str)
     found = table.frame.select(row, *on_grid(table, table.values, bounds)).collect().sort(row)
     expected = [int(g) if there else None for g, there in zip(grid, valid, strict=True)]

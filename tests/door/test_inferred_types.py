@@ -1,4 +1,4 @@
-"""Types that a reader infers from all cells have no effect if no data can be refused.
+"""Types that a reader infers from all cells have no effect where no data may be refused.
 
 Each table is read twice: unchanged, and with one more person, whose cell makes the reader infer
 another type for the column. The integers of all other people must not change.
@@ -48,7 +48,7 @@ ODD: dict[str, str] = {
     "a huge value": "1e300,1,1,true",
     "nothing that fits": "n.a.,lots,x,maybe",
 }
-"""Rows of one more person, each with an unusual entry."""
+"""Rows of one additional person, each with an unusual entry."""
 
 
 def _pandas(text: str) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def _pandas(text: str) -> pd.DataFrame:
 
 
 def _objects(text: str) -> pd.DataFrame:
-    """Return text as columns of objects, as in pandas before version 3."""
+    """Return text as columns of objects, as pandas did before version 3."""
     frame = _pandas(text)
     odd = {name: object for name in frame if frame[name].dtype in ("str", "string", "object")}
     return frame.astype(odd)
@@ -106,7 +106,10 @@ GROUPS = ([1, 2], ["1", "2"])
 
 
 def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]:
-    """Return means by group with a `where` flag, which use values, budgets, groups and flags."""
+    """Return the cells of means by group with `where`.
+
+    They use values, budgets, groups and flags.
+    """
     by = Grouping(("group",), (declare_groups(groups),))
     rows = open_rows(
         "value",
@@ -125,7 +128,10 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
-    """One cell does not change other people's integers. Tables and files give the same integers."""
+    """Inferred types do not change the integers.
+
+    The reference is the same table as a CSV file, with and without an unusual cell.
+    """
     for groups in GROUPS:
         text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])
         file = tmp_path / "rows.csv"
@@ -146,7 +152,7 @@ def _written(file: Path, text: str) -> str:
 @pytest.mark.parametrize("labels", [["1", "2"], ["1.0", "02"], [1, 2]], ids=str)
 def test_a_label_is_the_number_that_it_spells(reader: str, labels: list[Any]) -> None:
     if reader == "pandas, categories" and "1.0" in labels:
-        labels = ["1", "2"]  # some pandas versions compare categories as text
+        labels = ["1", "2"]  # some versions of pandas compare categories as text
     data = READERS[reader](_table(ROWS))
     found = cells_of("group", epsilon="budget", categories=labels, data=data, ladder=LADDER)
     assert found.cells.sum(axis=0).tolist() == [2, 2]
@@ -192,7 +198,7 @@ def _holds_numbers(given: Any) -> bool:
 
 
 def test_types_that_a_file_states_are_still_refused(tmp_path: Path) -> None:
-    """A type that a file declares is refused: in Parquet, text is not a column of numbers."""
+    """A type that a file declares can be refused: in Parquet, a text column is not numeric."""
     frame = pl.DataFrame({"v": ["3", "4"], "e": [1.0, 1.0]})
     frame.write_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
@@ -205,7 +211,7 @@ def test_types_that_a_file_states_are_still_refused(tmp_path: Path) -> None:
 
 
 def test_a_release_is_made_whatever_one_cell_says() -> None:
-    """Through the public interface, a release is made regardless of one cell."""
+    """The public functions return a release, whatever one cell contains."""
     for odd in ODD.values():
         release = ep.mean(
             "value",

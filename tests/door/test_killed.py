@@ -1,8 +1,8 @@
-"""A process that is killed releases nothing and leaves no values in files, and the next run works.
+"""A killed process releases nothing and leaves no values in files. The next run works.
 
-Every row contains recognizable values: a float64, its integer on the grid, and text. While an
-engine groups rows by person, it can spill to disk if memory is short. These tests verify the
-statements of docs/scale.md about each engine.
+Every row contains recognizable values: a float64, its integer on the grid, and text. An engine that
+groups rows by person spills to disk if memory is short. These tests verify the statements of
+docs/scale.md about each engine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ MARKS = [
     struct.pack(">d", VALUE),
     *[struct.pack(order, rows * STEPS) for order in ("<q", ">q") for rows in (1, 2, 3)],
 ]
-"""Byte patterns of values and names that must not be in files. People have up to three rows."""
+"""Byte patterns of the values and names, which must not be in any file.
+
+People have up to three rows.
+"""
 
 PEOPLE = f"select '{NAME}' || lpad((range % 1000000)::varchar, 9, '0')"
 
@@ -120,7 +123,7 @@ def session(leader: int) -> Iterator[int]:
 
 
 def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until a condition is true, while a process runs."""
+    """Wait until a condition is true, while a process is running."""
     end = time.monotonic() + 180
     while not happened():
         assert process.poll() is None, process.communicate()
@@ -153,7 +156,7 @@ COMMAND = "print('go', flush=True); from epsilons.__main__ import main; main()"
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a file of some kilobytes whose rows keep an engine busy for seconds."""
+    """Write a file of some kilobytes with rows that keep an engine busy for seconds."""
     path = tmp_path_factory.mktemp("data") / "rows.parquet"
     row = {"v": VALUE, "e": 1.0}
     part = pa.table({name: pa.repeat(entry, 10**6) for name, entry in row.items()})
@@ -170,11 +173,11 @@ def test_a_killed_command(place: Place, large: Path, number: int) -> None:
         return ["-c", COMMAND, "mean", str(file), *options]
 
     process = place.start(*arguments(large))
-    # On busy processors, the imports of the command take up to 1.6 seconds of processor time.
+    # On a busy machine, the command's imports take up to 1.6 seconds of processor time.
     in_the_middle(process, seconds=2.2)
     out, err = kill(process, number)
     assert out == ""
-    if number == signal.SIGINT:  # the command line handles Ctrl-C
+    if number == signal.SIGINT:  # the command line handles Ctrl-C itself
         assert (process.returncode, err.strip()) == (1, "Aborted!")
     else:
         assert (process.returncode, err) == (-number, "")
@@ -235,13 +238,13 @@ except DataError:
 """
 ENCRYPTED = {"temp_file_encryption": "true"}
 # DuckDB's built-in encryption uses a random generator that DuckDB itself calls unsafe. After `LOAD
-# httpfs`, which needs a network, it uses OpenSSL's generator. The files are the same.
+# httpfs`, which needs a network, it uses OpenSSL's generator. Both write the same files.
 WITHOUT_NETWORK = {**ENCRYPTED, "force_mbedtls_unsafe": "true"}
 
 
 @pytest.mark.parametrize("settings", [{}, WITHOUT_NETWORK], ids=["plain", "encrypted"])
 def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) -> None:
-    """DuckDB spills data that does not fit in memory as plain text, unless it is encrypted."""
+    """DuckDB spills what does not fit in memory as plain text, unless encryption is enabled."""
     folded = ["-c", FOLDED_IN_DUCKDB, json.dumps(settings)]
     process = place.start(*folded, "3000000")
     in_the_middle(process, seconds=0)
@@ -249,7 +252,7 @@ def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) ->
     out, _ = kill(process, signal.SIGKILL)
     assert (process.returncode, out) == (-signal.SIGKILL, "")
     assert place.written() > 2**20
-    assert bool(place.marked()) == (not settings)  # the test detects plain text
+    assert bool(place.marked()) == (not settings)  # so the test would detect plain text
     assert place.run(*folded, "3000") == "go\n3000\n"
 
 
@@ -285,7 +288,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_polars_leaves_of_people(place: Place, people: Path) -> None:
-    """From version 2 on, Polars spills data beyond four fifths of the machine's memory."""
+    """From version 2 on, Polars spills beyond four fifths of the machine's memory."""
     directory = place.path / "here"
     small = {"POLARS_OOC_MEMORY_BUDGET_MB": "40", "POLARS_OOC_SPILL_DIR": str(directory)}
     process = place.start("-c", FOLDED_IN_POLARS, str(people), **small)
@@ -293,7 +296,7 @@ def test_what_polars_leaves_of_people(place: Place, people: Path) -> None:
     until(lambda: place.written() > 2**20, process)
     out, _ = kill(process, signal.SIGKILL)
     assert (process.returncode, out) == (-signal.SIGKILL, "")
-    assert place.marked()  # the test detects values that were spilled
+    assert place.marked()  # so the test would detect spilled values
     for path in place.files():
         path.unlink()
     never = {**small, "POLARS_OOC_DISK_BUDGET_MB": "0"}

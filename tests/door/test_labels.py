@@ -1,4 +1,4 @@
-"""Pandas Series must have the same index labels, because columns are combined by position."""
+"""The index labels of pandas Series must agree, because columns are combined by position."""
 
 from __future__ import annotations
 

@@ -62,11 +62,11 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
         assert found[place] == rung, budgets[place]
 
 
-# The tally with a ladder.
+# Means with a ladder.
 
 
 def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return rows of people with every irregularity, in values, budgets and people."""
+    """Return rows with every irregularity of values, budgets and people."""
     draw = random.Random(n)
     values: list[Any] = [draw.gauss(25.0, 40.0) for _ in range(n)]
     budgets: list[Any] = [draw.choice([*DECLARED, 0.05, 0.3, 3.3, 100.0]) for _ in range(n)]
@@ -78,13 +78,13 @@ def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
     for row in range(3, n, 11):
         people[row] = None
     values += [None, math.nan, 5.0]
-    budgets += [1.0, 1.0, None]  # "ghost" has no valid value, "pauper" no budget
+    budgets += [1.0, 1.0, None]  # "ghost" has no valid value, and "pauper" has no budget
     people += ["ghost", "ghost", "pauper"]
     return values, budgets, people
 
 
 def rung_of(rungs: list[float], budget: float | None) -> float:
-    """Return the largest rung that is at most a budget, by bisection; 0 if there is none."""
+    """Return the largest rung up to a budget, found by bisection, or 0 if there is none."""
     if budget is None or not budget > 0.0:
         return 0.0
     place = bisect.bisect_right(rungs, budget)
@@ -218,7 +218,7 @@ def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) 
 
 
 def test_what_is_behind_a_mask_is_nobody() -> None:
-    # If the mask were ignored, the second row would belong to person 1.
+    # If the mask were ignored, the second row would belong to person 1, who has the first row.
     people = np.ma.array([1, 1, 2], mask=[False, True, False])
     for who in (people, people.astype(float), people.astype(object)):
         tally = sums_of(
@@ -262,10 +262,9 @@ def expected_cells(
 
 
 def whole_people(cells: list[int], unit: int) -> int:
-    """Return the number of people from the totals of cells, rounded to the nearest integer.
+    """Return the number of people, computed from the totals of cells and rounded half up.
 
-    Halves are rounded up. People in no cell do not count. People with some rows in cells count as a
-    fraction.
+    People in no cell do not count. People with only some rows in cells count as a fraction.
     """
     return math.floor(Fraction(sum(cells), unit) + Fraction(1, 2))
 
@@ -335,7 +334,7 @@ def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
 ) -> None:
     kind = "integers"
     values, budgets, people = some_cells(kind)
-    values[7], values[8] = 2**70, -(2**200)  # too large for engines; in no category
+    values[7], values[8] = 2**70, -(2**200)  # too large for engines, so in no category
     categories = test_cells.CASES[kind][0]
     monkeypatch.setattr("epsilons.door.rows.SMALL", 10)
     tally = cells_of(
@@ -356,7 +355,7 @@ def test_a_table_of_all_rungs_must_fit() -> None:
 
 
 def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways of finding rungs give the same rungs. The first rows decide which way is used."""
+    """Both algorithms find the same rungs. The first rows of the data decide which one is used."""
     values, budgets, _ = some_rows()
     table = pl.DataFrame(
         {"v": values, "e": budgets}, schema_overrides={"v": pl.Float64, "e": pl.Float64}

@@ -271,7 +271,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     """`fold` returns the people who are counted.
 
-    Of several budgets of a person, the smallest counts.
+    If a person has several budgets, the smallest one is used.
     """
     import pandas as pd
     import polars as pl
@@ -290,8 +290,8 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     people = folded(given_[0], given_[1], given_[2], ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
-    # a has the midpoint of 1 and 3. b has two budgets, and the smaller one, 0.3, is on the rung
-    # 0.1. f has one valid value, and g has no value.
+    # Person a has the midpoint of 1 and 3. Person b has two budgets, and the smaller one, 0.3, is
+    # on the rung 0.1. Person f has one valid value, and person g has none.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(

@@ -39,7 +39,10 @@ def cell(value: float) -> int:
 def by_hand(
     values: list[Any], levels: list[float], weights: list[dict[float, int]], at: Any
 ) -> Masses:
-    """Return the expected sums, with dictionaries. Levels without a weight count as 0."""
+    """Return the expected sums, computed with dictionaries.
+
+    A level without a weight has weight 0.
+    """
     found: Masses = {}
     for value, level in zip(values, levels, strict=True):
         if value is None or not math.isfinite(value):
@@ -51,7 +54,7 @@ def by_hand(
 
 
 def weighed(tallied: line.Lined, weights: list[dict[float, int]], level: Any) -> Masses:
-    """Return the sums of the same weights from counted rows, without empty buckets."""
+    """Return the same weighted sums, computed from counted rows, without empty buckets."""
     own = [np.array([w.get(level(e), 0) for e in tallied.levels.tolist()]) for w in weights]
     cells, *sums = tallied.masses(*own)
     assert (np.diff(cells) > 0).all()
@@ -68,7 +71,7 @@ def drawn(seed: int, levels: list[float]) -> list[dict[float, int]]:
 def opened(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[line.Lined, bool]]:
-    """Return the line of rows on one engine, and whether that engine looks up weights."""
+    """Return the line of the rows on one engine, and whether that engine looks up weights."""
     name: str = request.param
     if name.endswith("by itself"):
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
@@ -114,9 +117,9 @@ def test_every_engine_adds_up_the_weights_of_plain_python(
 def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
     opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
 ) -> None:
-    """Everyone has the weight of their rung:
+    """Everyone has the weight of their rung.
 
-    0.26 is below the rung 0.3, though their keys agree.
+    The budget 0.26 is below the rung 0.3, although both have the same two-bit key.
     """
     values, _, people = some_rows(4)
     rng = random.Random(5)
@@ -190,7 +193,7 @@ def test_two_zeros_are_one_budget(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 
     def apart(table: Any) -> Any:
         assert real(table) is not None
-        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # both zeros, as in an engine
+        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # an engine may return both
 
     monkeypatch.setattr(line_engine, "budgets", apart)
     data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data

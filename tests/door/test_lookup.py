@@ -26,7 +26,7 @@ def on(engine: str, frame: pl.DataFrame) -> nw.LazyFrame[Any]:
 @pytest.mark.parametrize("size", [1, BRANCHES, BRANCHES + 1, 300, BRANCHES**2 + 1])
 @pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb"])
 def test_as_many_breaks_are_passed_as_numpy_counts(engine: str, size: int) -> None:
-    """The index equals NumPy's for values below, at, next to and above all breaks."""
+    """The index equals NumPy's, for values at the breaks, next to them, and beyond all breaks."""
     breaks = np.cumsum(np.random.default_rng(size).uniform(0.5, 2.0, size)) - 20.0
     near = [breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)]
     values = np.concatenate([*near, [-np.inf, -1e300, 1e300, np.inf]])

@@ -69,4 +69,4 @@ def test_three_groups_are_all_counted(what: str, ladder: Ladder | None) -> None:
     for each in found:
         assert each.counts.tolist() == [3 * MANY]
         if each.categories == TWO:
-            assert each.sums.tolist() == [0]  # no value is missing, so none is at the midpoint
+            assert each.sums.tolist() == [0]  # no value is missing, so the midpoint is not used

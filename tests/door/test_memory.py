@@ -92,7 +92,7 @@ def measured(
 ) -> dict[str, int]:
     """Return peak memory in bytes.
 
-    `anonymous` is anonymous memory, `more` is its increase, and `all` is resident memory.
+    `anonymous` is anonymous memory, `more` is how much it grew, and `all` is resident memory.
     """
     run = subprocess.run(
         [sys.executable, "-c", MEASURE, engine, question, str(path), str(LIMIT), memory],
@@ -147,7 +147,10 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_three_million_people_in_4_gib(
     tmp_path: Path, people: Path, engine: str, memory: str
 ) -> None:
-    """Three million people fit in 4 GiB. Grouping by person holds everyone in memory, or spills."""
+    """Three million people fit in 4 GiB.
+
+    The engine groups rows by person: in memory, or with spilling.
+    """
     peak = measured(engine, "person", people, tmp_path, memory)
     assert peak["anonymous"] < 1.5 * GIB
 
@@ -208,7 +211,7 @@ spark.stop()
 )
 @pytest.mark.parametrize("budgets", ["epsilon", "own"])
 def test_a_hundred_million_rows_in_spark(tmp_path: Path, budgets: str) -> None:
-    """Spark counts a hundred million rows in a heap of 2 GiB, Java and Python together."""
+    """Spark counts a hundred million rows with 2 GiB for Java and Python together."""
     run = subprocess.run(
         [sys.executable, "-c", SPARK, str(data.table(10**8)), budgets],
         capture_output=True,

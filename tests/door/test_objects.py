@@ -1,4 +1,4 @@
-"""In lists and columns of objects the type of an entry is data, so it must not cause a refusal."""
+"""The type of an entry in a list or column of objects is private, so it causes no refusal."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ FORMS: dict[str, Call] = {
 
 @pytest.fixture(params=["small", "large"], autouse=True)
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count rows by NumPy if there are few, and by Polars if there are many."""
+    """Count small tables with NumPy, and large tables with Polars."""
     if request.param == "large":
         monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
 
@@ -200,7 +200,7 @@ def test_nothing_but_none_is_a_column_like_others(form: str, kind: str) -> None:
 def test_a_declared_type_is_a_schema(column: Any) -> None:
     """A declared type of the wrong kind is refused under replace.
 
-    On a ladder only lists are refused.
+    Under add/remove, only lists are refused.
     """
     with pytest.raises(ColumnError, match="values must be numbers; its type is"):
         sums_of(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint")
@@ -208,7 +208,7 @@ def test_a_declared_type_is_a_schema(column: Any) -> None:
         cells_of(column, epsilon=1.0, categories=[1, 2], other="else")
     with pytest.raises(ColumnError, match="epsilon must be numbers"):
         sums_of([0.0, 1.0, 0.5], epsilon=column, bounds=BOUNDS)
-    if "List" in str(getattr(column, "dtype", "")):  # no cell of a file is parsed as a list
+    if "List" in str(getattr(column, "dtype", "")):  # a cell of a file is never parsed as a list
         with pytest.raises(ColumnError, match="values must be numbers; its type is"):
             sums_of(column, epsilon=1.0, bounds=BOUNDS, ladder=LADDER)
         return
@@ -225,7 +225,7 @@ def test_categories_of_pandas_that_are_objects() -> None:
 
 
 def test_releases_of_columns_of_objects() -> None:
-    """In a release of columns of objects, all public facts are independent of any one entry."""
+    """For columns of objects, the public facts of a release do not depend on any one entry."""
     values = [*[0.25, 0.75] * 50]
     source: dict[str, Any] = {"bounds": BOUNDS, "neighbours": "add-remove", "levels": [1.0]}
     for odd in ("x", "\ud800", None, [1], 0.5):

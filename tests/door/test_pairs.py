@@ -53,7 +53,10 @@ def nine(g: int, h: int) -> list[int]:
 
 
 def reference(table: pl.DataFrame, person: bool) -> list[list[int]]:
-    """Return the expected cells, with dictionaries. Missing values are at the midpoint."""
+    """Return the expected cells, computed with dictionaries.
+
+    Missing values are replaced by the midpoint.
+    """
     people: dict[Any, list[dict[str, Any]]] = {}
     for index, row in enumerate(table.iter_rows(named=True)):
         people.setdefault(row["who"] if person else index, []).append(row)
@@ -116,7 +119,7 @@ def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_unit_is_whole_wherever_people_are() -> None:
-    """The nine cells sum to one unit at the ends, next to them, at random, and near rounding."""
+    """The nine cells always sum to one unit: at the ends, next to them, and at random points."""
     rng = np.random.default_rng(1)
     ends = [
         0,
@@ -161,7 +164,7 @@ def test_every_rounding_of_a_product_on_an_engine() -> None:
     assert found == exact
     assert over_grid(p, q).tolist() == exact
     floats = np.floor(p.astype(np.float64) * q.astype(np.float64) / GRID)
-    assert floats.tolist() != exact  # float arithmetic would be wrong
+    assert floats.tolist() != exact  # float arithmetic would give another result
 
 
 def test_on_a_ladder_nothing_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""A large table with many rows per person is divided by person, and read once for each part."""
+"""A large table with many rows per person is split by person, and scanned once for each part."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_is_not_hashed_by_its_value_is_read_at_once(tmp_path: Path) -> None
     floats = table(float)
     assert len(by_people(opened(floats))) == 1
     assert len(by_people(opened(table(str, pl.Categorical)))) == 1
-    assert len(by_people(opened(table().lazy()))) == 1  # each part would compute it again
+    assert len(by_people(opened(table().lazy()))) == 1  # each part would compute the frame again
     assert len(by_people(opened(table()))) == 3
 
 
@@ -152,7 +152,7 @@ def test_parts_refuse_what_a_table_at_once_does(ask: Callable[..., Tally], tmp_p
 
 
 def test_rows_of_a_person_are_counted_in_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person's rows are counted in 64 bits if the number of rows is unknown."""
+    """If the number of rows is unknown, each person's rows are counted in 64 bits."""
     frame = table()
     right = plain(cells(frame))
     monkeypatch.setattr(nw, "len", lambda: pytest.fail("rows are counted in 32 bits"))

@@ -1,4 +1,4 @@
-"""Ids are equal only if identical: they are never converted to floats, text or coarser times."""
+"""Ids are the same only if identical: they never become floats, text or less precise times."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
     "duckdb": duckdb.from_arrow,
 }
 UNKNOWN = [
-    ("pandas", "time"),  # times are not in nanoseconds
+    ("pandas", "time"),  # these types have no nanoseconds
     ("polars", "wide decimal"),
     ("duckdb", "wide decimal"),
     ("duckdb", "dictionary of integers"),
-    ("duckdb", "duration"),  # refused: DuckDB treats 30 days and a month as equal
+    ("duckdb", "duration"),  # refused, because DuckDB treats 30 days and a month as equal
 ]
 KNOWN = [
     (engine, kind)
@@ -151,7 +151,10 @@ MIXED: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("kind", MIXED)
 def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
-    """Ids of several types are compared unchanged. In a common Arrow type, some become equal."""
+    """Ids of several types are compared unchanged.
+
+    In a common Arrow type, some of them would be equal.
+    """
     first, second = MIXED[kind]
     ids = pd.Series(
         [first, second, first, None, float("nan"), [1], decimal.Decimal("sNaN")], dtype=object
@@ -168,11 +171,14 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
 
 
 def test_a_number_and_the_same_number_as_text_are_one_person() -> None:
-    """A number and its text are one person: a reader infers the type from other people's ids."""
+    """A number and the same number as text are one person.
+
+    A reader infers one type for all ids, so whether an id is text depends on other people's ids.
+    """
     ids = pd.Series([1, "1", "b", None, [1], decimal.Decimal("sNaN")], dtype=object)
     data = pd.DataFrame({"x": 1.0, "e": [1.0, 0.25, 1.0, 1.0, 1.0, 1.0], "p": ids})
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
-    # The smaller of their two budgets counts.
+    # The person has two budgets, so the smaller one is used.
     assert sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [1, 1]
     same = on | {"data": data[:3], "epsilon": 1.0}
     assert sums_of("x", bounds=(0.0, 1.0), **same).n == 2
@@ -230,7 +236,7 @@ def test_ids_on_dask_with_a_gap_and_one_budget_for_all() -> None:
 
 
 def test_a_large_column_of_ids_keeps_its_rows() -> None:
-    """People are numbered in the order of rows, so each person has their own mean."""
+    """People are numbered in the order of rows, so every mean belongs to the right person."""
     draw = np.random.default_rng(5)
     ids = draw.integers(0, 300, 2000)
     values = (ids % 2).astype(np.float64)

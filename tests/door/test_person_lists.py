@@ -93,7 +93,10 @@ def test_integers_do_not_meet_in_a_float(
 def test_a_gap_makes_no_floats_of_the_others(
     form: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A null does not convert ids to floats, which would give two people the smaller budget."""
+    """A null does not convert the other ids to floats.
+
+    As floats, two of them would be one person.
+    """
     if large:
         monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
     who = {**FORMS, **TYPED}[form]([LARGE, LARGE + 1, 5, None])

@@ -1,4 +1,4 @@
-"""Progress is one line on a terminal, which is always erased; in a pipe there is no output."""
+"""Progress is one line on a terminal, and is always erased. In a pipe there is no output."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
 class Tracker:
     """A replacement for Spark's status tracker.
 
-    It has another user's job, and our job in two stages.
+    It has one job of another user, and our job in two stages.
     """
 
     def __init__(self) -> None:
@@ -252,12 +252,12 @@ def test_the_share_of_a_spark_job() -> None:
     assert share() is None
     tracker.jobs = [3, 4, 5]
     assert share() == 0.6
-    tracker.jobs = [3, 5]  # one job of the query has ended, the next has started
+    tracker.jobs = [3, 5]  # one job of the query has ended, and the next has started
     assert share() == 0.6
 
 
 class Interrupted:
-    """A DuckDB query that fails, due to Ctrl-C or another error."""
+    """A DuckDB query that fails, because of Ctrl-C or another error."""
 
     implementation = nw.Implementation.DUCKDB
 

@@ -18,7 +18,7 @@ Rows = list[tuple[str | None, ...]]
 
 
 def reference(text: str, columns: int, separator: str = ",", longest: int = 2**24) -> Rows:
-    """Return the records of a text, by a second parser that uses regular expressions."""
+    """Return the records of a text, found by a second parser that uses regular expressions."""
     mark = re.escape(separator)
     quoted = re.compile(rf'"((?:[^"]|"")*)"(?={mark}|\n|\r\n)')
     plain = re.compile(rf"[^{mark}\n]*")
@@ -109,7 +109,7 @@ def test_blocks_are_regular_and_do_not_grow(monkeypatch: pytest.MonkeyPatch) -> 
     blocks = [*files.records(io.BytesIO(text), b",")]
     assert max(map(len, blocks)) <= files.BLOCK + 100
     assert b"".join(blocks) == text.replace(stray, b'"5\'10""",1\n')
-    # After an unclosed quote, memory is limited by the longest allowed field.
+    # After an unclosed quote, memory is limited by the length of the longest allowed field.
     unclosed = [*files.records(io.BytesIO(b'"' + b"1,2\n" * 10**6), b",")]
     assert sum(map(len, unclosed)) == 4 * 10**6 + 4
     assert max(map(len, unclosed)) <= 3 * files.LONGEST

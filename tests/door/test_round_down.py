@@ -57,7 +57,7 @@ ABOVE_ZERO = {name: pair for name, pair in NUMBERS.items() if 0.0 < pair[1] < ma
 
 
 def counts_as(budget: float) -> float:
-    """Return a rounded budget in the public range: from 2⁻⁶⁰ to 2²⁰, or 0, or ∞."""
+    """Return a rounded budget clipped to the public range: 0, or from 2⁻⁶⁰ to 2²⁰, or ∞."""
     if budget * 2.0**60 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)
@@ -106,7 +106,7 @@ def test_decimals_in_a_context_that_forbids_floats() -> None:
 def test_down_is_by_less_than_one_step(number: Any) -> None:
     found = float_down(number)
     exact = Fraction(number)
-    if math.isinf(found):  # below all floats
+    if math.isinf(found):  # smaller than every float
         assert exact < -Fraction(sys.float_info.max)
         return
     assert Fraction(found) <= exact
@@ -219,7 +219,10 @@ def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
     "digits", [(3, 1), (9, 2), (18, 3), (18, 9), (20, 12), (38, 18), (38, 30)], ids=str
 )
 def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
-    """Decimals are rounded down on engines. Test budgets differ enough to be separate levels."""
+    """Decimals are rounded down on engines.
+
+    The budgets are far enough apart to be separate levels.
+    """
     precision, scale = digits
     wholes = {7, 9 * 10 ** (precision - 1) + 7}
     wholes |= {10**k * 37 // 29 + k for k in range(1, precision - 1)}
@@ -240,7 +243,8 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
 def nine_digits() -> tuple[pa.Table, list[float]]:
     """Return random decimals and their floats.
 
-    Polars alone would multiply by the inverse of 10⁹.
+    Polars would replace a division by 10⁹ by a multiplication with its inverse, which rounds
+    differently.
     """
     source = np.random.default_rng(4)
     wholes = (10 ** source.uniform(0, 13, 400)).astype(np.int64).tolist()

@@ -80,7 +80,7 @@ def test_a_file_is_opened_once_however_often_it_is_asked(
 def test_a_schema_is_collected_once(
     categories: Any, person: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The schema of a frame is collected only once. Derived frames have separate schemas."""
+    """The schema of a frame is collected only once. A derived frame has another schema."""
     seen: list[set[str]] = []
     real = nw.LazyFrame.collect_schema
 
@@ -131,7 +131,7 @@ def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_each_pass_over_a_file_is_counted_from_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a terminal, progress of every pass starts at zero and ends at all rows."""
+    """On a terminal, the progress of each pass starts at zero and ends at the number of rows."""
     made: list[running.Passed] = []
     ends: list[float | None] = []
 
@@ -205,7 +205,7 @@ def test_a_rule_is_of_the_share_of_the_range() -> None:
     values = [2.0, 4.0, 3.0, 1.0, 9.0]
     sums = open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), square)).sums
     assert sums.tolist() == [0 + GRID + GRID // 4 + 0 + GRID]
-    # The result of a rule is clipped to [0, 1], so one person never adds more than one unit.
+    # What a rule returns is clipped to [0, 1], so one person never adds more than one unit.
     assert (
         open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), lambda u: 3.0 * u)).sums
         <= 5 * GRID
@@ -216,7 +216,7 @@ def test_a_rule_is_of_the_share_of_the_range() -> None:
         .sums
     )
     assert twice.tolist() == [0 + GRID + GRID // 2 + 0 + GRID]
-    # A missing value is at the midpoint for every rule.
+    # For every rule, missing values are replaced by the midpoint.
     gap = open_rows([0.0, math.nan], epsilon=1.0, missing="midpoint").count(
         Ask("numbers", (0.0, 1.0), square)
     )

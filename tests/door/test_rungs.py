@@ -1,4 +1,4 @@
-"""Rungs that are found by group or row by row give the same integers."""
+"""Tallies on a ladder are the same, whether rungs are found by group or row by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ODD = [0.0, -0.0, -1.0, math.nan, math.inf, None, 5e-324, 0.1, math.nextafter(0.
 
 
 def some_rows(distinct: int) -> pl.DataFrame:
-    """Return rows with a given number of distinct budgets, and the budgets in `ODD`."""
+    """Return rows with this many distinct budgets, and the unusual budgets in `ODD`."""
     rng = np.random.default_rng(distinct)
     menu = [*ODD, *rng.uniform(0.01, 4.0, distinct).tolist()]
     budgets = [menu[place] for place in rng.integers(0, len(menu), 3000)]
@@ -35,7 +35,7 @@ def some_rows(distinct: int) -> pl.DataFrame:
 
 
 def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
-    """Return a table on an engine, from a file with column statistics, which ignore NaN."""
+    """Return a table on an engine, read from a file with column statistics, which ignore NaN."""
     path = folder / "rows.parquet"
     if not path.exists():
         frame.write_parquet(path, statistics=True)
@@ -122,7 +122,7 @@ def same(ones: list[Any], others: list[Any]) -> None:
 def test_groups_need_not_fit_into_memory(
     few: bool, spare: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Totals are the same whether groups are aggregated in memory or on the engine."""
+    """Totals are the same, whether groups are aggregated in memory or on the engine."""
     rng = np.random.default_rng(7)
     budgets, words = [0.5, 1.0, 2.0], ["a", "b", "c", "d"]
     every = [(budget, word) for budget in budgets for word in words]

@@ -1,4 +1,4 @@
-"""On every engine, means by group have the same integers as with fractions."""
+"""Means by group have the same integers on every engine as a computation with fractions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def label_of(value: Any, labels: list[Any]) -> Any:
 
 
 def rows_of(kind: str, missing: str, *, where: bool, seed: int = 0) -> list[Line]:
-    """Return rows of people with one to five rows. `kind` is the type of their groups."""
+    """Return rows of people with one to five rows each. `kind` is the type of the groups."""
     draw = random.Random(f"{kind} {missing} {where} {seed}")
     labels, undeclared, _ = KINDS[kind]
     inside = [pair[0] for pair in labels] if kind == "bins" else labels

@@ -64,7 +64,8 @@ def test_a_person_of_two_groups_is_half_in_each(engine: str, tmp_path: Path) -> 
     found = rows.count(door.Ask("numbers", BOUNDS))
     assert found.categories == ("a", "b")
     half = GRID // 2
-    # At the first level are k and l. At the second are i, with half a unit in each group, and j.
+    # The first level has the people k and l. The second level has i, with half a unit in each
+    # group, and j.
     assert found.cells.tolist() == [[half, half, half, half], [half + GRID, 0, 0, half]]
     assert found.counts.tolist() == [2, 2]
     assert found.people is None
@@ -122,7 +123,7 @@ def test_somebody_in_two_public_groups_is_refused(engine: str, tmp_path: Path) -
     name = "by" if engine == "arrays" else "by='town'"
     with pytest.raises(DataError, match=f"^{name}: somebody is in two groups"):
         rows.count(door.Ask("numbers", BOUNDS, apart=True))
-    # A declared group and an undeclared group do not count as two groups.
+    # Undeclared groups do not count: somebody may also be in one of them.
     only = group(labels=["b", "z"])
     rows = opened(engine, PEOPLE, tmp_path, person="who", groups=only, missing="exclude")
     people = rows.count(door.Ask("numbers", BOUNDS, apart=True)).people
@@ -155,7 +156,7 @@ def test_what_is_not_excluded_is_refused(
     refused(DataError, "where.* neither true nor false", yes=[True, None, True, True, True, True])
     if missing == "error":
         refused(MissingValueError, "missing values", x=[None, 0.0, 10.0, 10.0, 0.0, 5.0])
-    # Rows that `where` leaves out are never refused.
+    # Rows that `where` excludes are never refused.
     table = {**PEOPLE, "yes": [False, True, True, True, True, True]}
     table |= {"x": [None, 0.0, 10.0, 10.0, 0.0, 5.0], "town": [None, *"babba"][:6]}
     rows = opened(
@@ -240,7 +241,7 @@ def test_arrays_must_fit_together() -> None:
     refused(ColumnError, "by must be text, since groups are", groups=group([1, 2, 3, 4, 5, 6]))
     two = Grouping((["a"], ["a", "b"]), (declare(["a", "b"], None, None),) * 2)
     refused(ArgumentError, "its two columns have different lengths", groups=two)
-    # If such entries are excluded, their types are not checked.
+    # The types of excluded entries are not checked.
     rows = door.open(PEOPLE["x"], epsilon=1.0, where=["yes", *[True] * 5], missing="exclude")
     assert rows.count(door.Ask("numbers", BOUNDS)).cells[0, -1] == GRID
 
@@ -305,7 +306,7 @@ def test_somebody_of_too_many_rows_counts_for_nothing_and_is_no_failure(
 
 
 def test_a_table_that_does_not_add_up_is_never_released() -> None:
-    """A tally is released only if each person's cells sum to one unit, on any engine."""
+    """A tally is released only if everyone's cells sum to one unit, on any engine."""
     from dataclasses import replace
 
     from epsilons.door.count.asks import Faults, Rules, checked

@@ -1,4 +1,4 @@
-"""In means by group, one person adds exactly 1 to the cells of one level, in any form of data."""
+"""In means by group, one person adds exactly one unit to one level, in any form of data."""
 
 from __future__ import annotations
 

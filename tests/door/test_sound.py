@@ -112,7 +112,7 @@ QUESTIONS: dict[str, Any] = {
 def test_a_function_with_another_meaning_is_noticed(
     question: str, neighbours: str, macro: str
 ) -> None:
-    """A redefined function is detected: DuckDB prefers a user's macro to its own function."""
+    """A redefined function is detected. DuckDB prefers a user's macro to a built-in function."""
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT range / 50.0 AS x, 1.0 AS e FROM range(50)")
@@ -130,7 +130,7 @@ def test_a_fault_leaves_the_account_right(
 ) -> None:
     """If a fault occurs before a draw, nobody is charged.
 
-    After it, all are, and the name is used.
+    If it occurs after the draw, everyone is charged, and the name of the release is used up.
     """
     table = pl.DataFrame({"id": range(40), "x": np.linspace(0.0, 1.0, 40)})
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")

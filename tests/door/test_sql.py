@@ -1,4 +1,4 @@
-"""Names and numbers of any kind are preserved exactly in SQL queries."""
+"""Names and numbers of all kinds pass through SQL queries unchanged."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_names_are_names(put: Put, names: list[str]) -> None:
     told: Any = moments_of("value", epsilon="budget", bounds=(0, 100), data=plain)
     in_cells = cells_of("word", epsilon="budget", categories=["a", "b"], data=plain)
     for place, name in enumerate(names):
-        # Each name is used once for values and once for budgets. Other columns are not used.
+        # Each name is used once for values and once for budgets. No other columns are used.
         others = {each: np.full(200, 0.25) for each in names}
         budget = names[place - 1]
         table = put(pl.DataFrame(others | {name: given["value"], budget: given["budget"]}))
@@ -73,7 +73,8 @@ def test_numbers_are_read_to_their_last_digit(put: Put) -> None:
     rng = np.random.default_rng(4)
     numbers: list[float] = [0.0, 0.1, 1 / 3, 2.0**53 + 2, 5e-324, 1e-310, math.pi * 1e300, 1e22]
     numbers += [struct.unpack("d", rng.bytes(8))[0] for _ in range(300)]
-    # Numbers from 1e-6 to 1e6 with many digits. Parsed as decimals and then cast, they round twice.
+    # Numbers from 1e-6 to 1e6 with many digits. If they were parsed as decimals and then cast, they
+    # would be rounded twice.
     numbers += list(rng.uniform(0, 1, 300) * 10.0 ** rng.integers(-6, 7, 300))
     numbers = [number for number in numbers if math.isfinite(number)]
     numbers += [-number for number in numbers]

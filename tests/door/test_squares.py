@@ -1,4 +1,7 @@
-"""Sums of squares are the same integers on every engine, and one person's change is bounded."""
+"""Sums of squares are the same integers on every engine.
+
+One person changes them by a limited amount.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def test_one_budget_for_all(run: Count, reference: Count) -> None:
 def just_below_the_grid(short: int) -> list[int]:
     """Return all h ≤ GRID/2 for which h² + `short` is a multiple of GRID.
 
-    In float64, h² can round up to that multiple.
+    In float64, h² can be rounded up to that multiple.
     """
     roots = [1, 3, 5, 7]
     for bits in range(4, 31):
@@ -51,8 +54,8 @@ def just_below_the_grid(short: int) -> list[int]:
 
 
 def test_every_rounding_on_an_engine() -> None:
-    # The squares are just below, at and just above multiples of GRID, with h² far beyond 2⁵³. Other
-    # values of h have the 15 low bits 0, 1 and 2¹⁵ − 1.
+    # The squares are just below, at and just above multiples of GRID, with h² far beyond 2⁵³. In
+    # other values of h, the lowest 15 bits are 0, 1 and 2¹⁵ − 1.
     rng = np.random.default_rng(5)
     roots = np.sqrt(rng.integers(0, GRID // 4, 3000).astype(np.float64) * GRID)
     near = np.concatenate([np.floor(roots), np.ceil(roots), np.floor(roots) + 1])
@@ -63,8 +66,8 @@ def test_every_rounding_on_an_engine() -> None:
     places = np.concatenate([2**29 - h, 2**29 + h])
     exact = np.array([square(int(g)) for g in places])
     np.testing.assert_array_equal(squares(places), exact)
-    # If each value had its own budget, levels would be merged. Twenty budgets are separate levels,
-    # so a single wrong square is detected.
+    # If each value had a different budget, levels would be merged. Twenty budgets are separate
+    # levels, so a single wrong square is detected.
     part = np.arange(len(places)) % 20
     frame = pl.DataFrame({"x": places.astype(np.float64), "e": 2.0**part})
     on_duckdb = duckdb.from_arrow(frame.to_arrow())
@@ -72,7 +75,7 @@ def test_every_rounding_on_an_engine() -> None:
         found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
         expected = [int(exact[part == j].sum()) for j in range(20)]
         assert found.squares.tolist() == expected
-    # The expression in floats, for engines without an expression of their own.
+    # The expression in floats, which is used on engines without an exact one.
     off = (nw.col("x") - 2.0**29).abs()
     assert nw.from_native(frame).select(over_grid(off, off))["x"].to_list() == exact.tolist()
 

@@ -1,4 +1,4 @@
-"""The smallest budget counts, for a level and for a person, in every tally and on every path."""
+"""A level has the smallest budget of its people. A person has the smallest budget of their rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from epsilons.door.given import columns
 from tests.door.asking import cells_of, folded, grid_of_each, sums_of
 
 CLOSE = (1.0015, 1.0, 1.001)
-"""Budgets that are equal after rounding to nine bits: one level, with the smallest budget."""
+"""Budgets that are equal after rounding to nine bits.
+
+They form one level, with the smallest of them.
+"""
 
 LADDER = Ladder.declare(np.array([0.25, 1.0]))
 WAYS = ["arrays", "large arrays", "polars", "polars by keys", "pyarrow by itself", "duckdb"]
@@ -52,7 +55,7 @@ def given(way: str, rows: dict[str, list[Any]], *, person: bool) -> dict[str, An
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_a_level_has_the_smallest_budget_of_its_people(way: str, person: bool) -> None:
-    """A level has the smallest budget of its people. Here all of them are in one cell."""
+    """A level has the smallest budget of its people. Here, all of them are in one cell."""
     rows: dict[str, list[Any]] = {"x": [0.5] * 3, "e": list(CLOSE), "p": ["a", "b", "c"]}
     on = given(way, rows, person=person)
     assert sums_of(**on, bounds=(0.0, 1.0)).levels.tolist() == [1.0]
@@ -113,7 +116,7 @@ def test_missing_values_stand_in_the_middle_and_far_ones_at_the_ends(
 
 
 def test_whoever_is_drawn_for_has_the_budget_of_their_level() -> None:
-    """Each person has the index of their level, regardless of the order of levels."""
+    """Each person's index is that of their level, whatever the order of levels."""
     epsilon = [4.0, *CLOSE, 0.5]
     tally, level_of, grid = grid_of_each(
         [0.0, 1.0, 1.0, 1.0, 0.5], epsilon=epsilon, bounds=(0.0, 1.0)

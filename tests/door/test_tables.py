@@ -1,4 +1,4 @@
-"""Tables of several columns: every engine counts the same cells, as a loop over rows does."""
+"""Tables of several columns: every engine counts the same cells as a loop over the rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BINNED = declare(None, [0, 18, 65], None)
 
 
 def rows_of(*, gaps: bool) -> pl.DataFrame:
-    """Rows of 40 people; with `gaps`, some labels are undeclared or missing."""
+    """Return rows of 40 people. With `gaps`, some labels are undeclared or missing."""
     draw = random.Random(int(gaps))
     places, sizes = ([*PLACES, "s", None], [*SIZES, 3]) if gaps else (PLACES, SIZES)
     ages = [3.0, 17.0, 18.0, 40.0, 65.0, *([90.0, None] if gaps else [])]
@@ -43,7 +43,10 @@ def rows_of(*, gaps: bool) -> pl.DataFrame:
 
 
 def by_hand(table: pl.DataFrame, names: tuple[str, ...], *, person: bool) -> list[list[int]]:
-    """The cells of each level, row by row; no unit has a remainder, of up to 7 rows."""
+    """Return the cells of each level, counted row by row.
+
+    Nobody has more than 7 rows, and no unit has a remainder.
+    """
     labels = [*({"place": PLACES, "size": SIZES}[name] for name in names), BINS]
     every = list(product(*labels))
     found = {level: [0] * len(every) for level in LEVELS}

@@ -1,4 +1,4 @@
-"""On a public ladder no data is refused, because limits depend only on declarations."""
+"""Under add/remove no data is refused, because limits depend only on declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring tables, with all entries that have caused errors in engines or readers."""
+"""Pairs of neighbouring tables, with all entries that ever caused errors in engines or readers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CATEGORIES: dict[str, list[Any]] = {
     "answers": [True, False],
 }
 MORE_WORDS = [f"word {place}" for place in range(5000)]
-"""Very many categories, so engines look them up in a table."""
+"""Very many categories, so engines use a lookup table."""
 
 PEOPLE: dict[str, list[Any]] = {
     "int": [5, 2**53, 2**53 + 1, 2**53 + 2, 7],
@@ -111,7 +111,7 @@ EXACT: list[dict[str, Any]] = [
     {"levels": {exact_decimal(0.1): 10, exact_decimal(1.0): 10}},
     {"cap": 1.0},
 ]
-"""Declarations for decimal budgets. The float 0.1 is larger than the decimal 0.1."""
+"""Declared levels for decimal budgets. The float 0.1 is larger than the decimal 0.1."""
 
 NOT_ON: dict[str, tuple[str, ...]] = {
     "ibis on sqlite": ("category", "decimal", "uint", "bool"),
@@ -136,10 +136,10 @@ class Case:
         first: the rows of the first table.
         second: the rows of the second table.
         raw: the position of an extra line in the second file, and the line.
-        epsilon: privacy budget of the person whose rows differ.
+        epsilon: the privacy budget of the person whose rows differ.
         facts: further arguments of the call.
         lenient: whether missing and undeclared values are accepted.
-        large: whether arrays are processed like large arrays.
+        large: whether arrays are processed as if they were large.
         many: whether there are very many categories.
         decoys: the kind of unused columns; see `tables.shown_as`.
     """
@@ -188,7 +188,7 @@ def allowed(budget: object, form: str, *, menu: bool = False) -> Fraction | floa
 
 
 def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
-    """Return the kinds of columns that a form can represent."""
+    """Return the column types that a form can represent."""
     if form in READERS:
         return [kind for kind in table if kind == "cells"]
     return [
@@ -199,7 +199,7 @@ def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
 
 
 def decoys_of(draw: st.DrawFn, form: str) -> str:
-    """Draw a kind of decoy columns that a form can have."""
+    """Draw a kind of decoy columns that a form can contain."""
     if form not in FRAMES:
         return "none"
     found: str = draw(st.sampled_from([d for d in DECOYS if d != "doubles" or form in PLACED]))
@@ -241,7 +241,7 @@ class Making:
 
     @property
     def may_be_nobodys(self) -> bool:
-        """Whether there can be rows without a person."""
+        """Whether rows without a person are possible."""
         return self.private and self.who_kind not in ("none", "uint")
 
     def entry(self, place: int) -> Any:
@@ -257,14 +257,14 @@ class Making:
         ]
 
     def victims_rows(self, victim: int, own: Any) -> list[Row]:
-        """Draw the rows of the person whose rows differ. Their id can be missing."""
+        """Draw the rows of the person who differs between the tables. Their id can be missing."""
         rows = self.rows_of(victim, own, 3)
         if self.may_be_nobodys and self.draw(st.integers(0, 5)) == 0:
             return [(value, budget, None) for value, budget, _ in rows]
         return rows
 
     def mixed(self, rows: list[Row], mine: list[Row]) -> list[Row]:
-        """Return all rows, with the rows of one person inserted at random positions."""
+        """Return all rows, with those of one person inserted at random positions."""
         among = list(rows)
         for row in mine:
             among.insert(self.draw(st.integers(0, len(among))), row)
@@ -293,7 +293,7 @@ class Making:
         return (self.draw(st.integers(0, places)), line), limit
 
     def facts(self) -> dict[str, Any]:
-        """Draw the declared levels and cap."""
+        """Draw the arguments `levels` and `cap`."""
         if self.budget_kind == "none":
             return {}
         if self.budget_kind in MENU_KINDS:
@@ -404,7 +404,7 @@ def usable(case: Case) -> bool:
         names = {cell(who): budget for _, budget, who in case.first}
         if case.kinds[2] != "none" and any(names[cell(w)] != b for _, b, w in case.first):
             return False
-        if "\ud800" in names:  # not valid text in a file: rows without a person are an error
+        if "\ud800" in names:  # an invalid id in a file is no person
             return False
         if case.form == "jsonl" and any(isinstance(who, (bytes, tuple)) for *_, who in case.first):
             return False  # lists are not ids

@@ -2,8 +2,8 @@
 
 The second of two runs on neighbouring data gets the draws of the first. Then all mechanisms and all
 fields of the release must be equal. The totals can differ only as much as the person's ε allows.
-This module computes the loss from the scale of Laplace noise only. It uses neither the checker nor
-the mechanism's own claim.
+This module computes the privacy loss from the scale of the Laplace noise, without the checker and
+without the mechanism's own claim.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
 
 
 def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
-    """Return the privacy loss of a draw between two totals; exact for Laplace noise."""
+    """Return the privacy loss of a draw between two totals. It is exact for Laplace noise."""
     if isinstance(mechanism, Selection):
         return _told_by_selection(mechanism, first, second)
     if isinstance(mechanism, Parallel):
@@ -74,7 +74,7 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
         rates = mechanism.rates
         return sum((rate * move for rate, move in zip(rates, moves, strict=True)), Fraction())
     scale = getattr(mechanism.law, "scale", None)
-    if scale is None:  # no noise: every difference is visible
+    if scale is None:  # without noise, every difference is visible
         return float("inf") if any(moves) else Fraction(0)
     if isinstance(mechanism, ClosedHistogram) and sum(_list(first)) != sum(_list(second)):
         return float("inf")  # the sum over all cells has no noise
@@ -84,7 +84,7 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
 
 
 def _told_by_selection(mechanism: Selection, first: Any, second: Any) -> Fraction:
-    """Return the largest absolute log-ratio of probabilities over all candidates."""
+    """Return the largest absolute log-ratio of probabilities, over all candidates."""
     left, right = mechanism.odds
     size = mechanism.candidates.last + 1
 
@@ -117,7 +117,7 @@ class Run:
 
 
 def compared(first: Run, second: Run, epsilon: Fraction | float) -> None:
-    """Assert that neighbouring data cannot be distinguished by more than ε."""
+    """Assert that the privacy loss between two runs on neighbouring data is at most ε."""
     assert first.release is not None
     assert second.release is not None
     assert len(first.drawn) == len(second.drawn)

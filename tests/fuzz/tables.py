@@ -135,7 +135,7 @@ def _sqlite(columns: Columns) -> Any:
 
 
 def _pandas_array(kind: str, items: list[Any]) -> Any:
-    """Return a pandas extension array, of a type that NumPy does not have."""
+    """Return a pandas extension array. NumPy does not have its type."""
     types: dict[str, Any] = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "text": "string"}
     types |= {"float": "Float64", "category": "category"}
     if kind == "decimal":
@@ -144,7 +144,7 @@ def _pandas_array(kind: str, items: list[Any]) -> Any:
 
 
 def _arrow_array(kind: str, items: list[Any]) -> Any:
-    """Return a chunked Arrow array, dictionary-encoded for categories."""
+    """Return a chunked Arrow array, dictionary-encoded if the column is categorical."""
     column = typed({"c": (kind, items)}).to_arrow().column(0)
     half = len(items) // 2
     chunks = [*column.slice(0, half).chunks, *column.slice(half).chunks]
@@ -240,7 +240,7 @@ def folder_of(columns: Columns, folder: Path) -> Path:
 def _read_by_duckdb(file: str) -> Any:
     """Return a relation with the types that DuckDB inferred.
 
-    It is in memory, independent of the file.
+    The relation is in memory, so the file can be deleted.
     """
     connection = duckdb.connect()
     return connection.from_arrow(connection.read_csv(file).to_arrow_table())
@@ -347,7 +347,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "collations": COLLATED,
     "readers": tuple(READERS),
 }
-"""Forms that are fuzzed together. Each group finds a different kind of bug."""
+"""Forms that are fuzzed together. Each group tends to find a different kind of bug."""
 
 
 def arguments(

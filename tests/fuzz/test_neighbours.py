@@ -1,4 +1,4 @@
-"""Neighbouring tables cannot be distinguished by more than ε, on any engine and for any type.
+"""The privacy loss between neighbouring tables is at most ε, on any engine and for any type.
 
 Each case has two tables that differ in one person. Both are published, and the draws of the first
 are replayed in the second. Engines and readers infer properties from data: a type, an order, a
@@ -99,7 +99,7 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
 
 
 def check(case: Case, directory: Path) -> None:
-    """Assert that the two tables cannot be distinguished by more than ε."""
+    """Assert that the privacy loss between the two tables is at most ε."""
     epsilons.door.rows.SMALL = 0 if case.large else 10**5
     first = published(case, case.first, None, directory, None)
     second = published(case, case.second, case.raw, directory, first.drawn)
@@ -107,7 +107,7 @@ def check(case: Case, directory: Path) -> None:
     for refusal in refusals:
         assert not any(word in str(refusal) for word in ("bike", "BIKE", "2026"))
     if refusals and any(word in str(refusals[0]) for word in ("collation", "distinguished from")):
-        # A declared collation and a column name are not private, so these errors reveal nothing.
+        # A declared collation and a column name are public, so these errors reveal nothing.
         assert len(refusals) == 2
         assert str(refusals[0]) == str(refusals[1])
         return

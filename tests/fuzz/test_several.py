@@ -1,4 +1,4 @@
-"""Several means from one draw do not distinguish neighbouring tables by more than ε, on any engine.
+"""One draw of several means has a privacy loss of at most ε, on any engine.
 
 Two tables differ in one person. Both are published with the same draws. All public output must be
 the same, and the totals of all means together can differ only as much as the person's ε allows.
@@ -49,7 +49,7 @@ def tables(who: int, seed: int) -> tuple[Table, Table]:
         values = chance.choice([-3.0, 0.0, 2.5, 7.1, 10.0, 99.0], len(people))
         others = values.copy()
         others[people == who] = chance.choice([0.0, 10.0, 3.3, -1e300, 1e300], 3)
-        if seed == 0:  # the person moves from the lower to the upper bound in every mean
+        if seed == 0:  # in every mean, the person moves from the lower to the upper bound
             values[people == who], others[people == who] = [-3.0, 0.0, 0.0], [10.0, 99.0, 1e300]
         first[name], second[name] = values, others
     return first, second
@@ -73,5 +73,5 @@ def test_neighbours_cannot_be_told_apart(form: str, who: int) -> None:
         assert [drawn[0].kind for drawn in first.drawn] == ["several sums"]
         compared(first, second, Fraction(float(BUDGETS[who])))
         moved.append(loss(first.drawn[0][0], first.drawn[0][1], second.drawn[0][1]))
-    # The bound is tight: on one table, the privacy loss is nearly ε.
+    # The bound is tight: on one table, the loss is nearly ε.
     assert max(moved) > Fraction(float(BUDGETS[who])) * Fraction(99, 100)

@@ -27,7 +27,7 @@ MARKS = ("group", "second group", "flag", "beside")
 """The additional columns: two with groups, the `where` flag, and a second number."""
 
 COUNTED = ("groups", "some", "quantile", "variance", "covariance", "mean", "shares")
-"""Questions under either neighbour model. A count is possible under add/remove only."""
+"""Questions under both neighbour models. A count is possible under add/remove only."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Wide(Case):
     def columns(self, rows: list[Row]) -> Columns:
         """Convert rows to columns.
 
-        Additional columns come last, because lines of files can be too short.
+        Additional columns come last, because a line of a file may have too few cells.
         """
         plain = [(value[0], budget, who) for value, budget, who in rows]
         every = super().columns(plain)
@@ -85,7 +85,7 @@ class Wide(Case):
         return ep.Mean(column, bounds=BOUNDS, method=way, **gaps)
 
     def _of_some(self, ask: str, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a mean by group, or of a mean over some people."""
+        """Return the arguments of a mean by group, or of a mean with `where`."""
         found: dict[str, Any] = {}
         public = self.options["groups_are"] == "public"
         if public and ask == "groups":

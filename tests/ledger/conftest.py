@@ -25,7 +25,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def place(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[], str]:
-    """A function that returns a different location for a new ledger at each call."""
+    """A function that returns a new location for a ledger at each call."""
 
     def fresh() -> str:
         number = next(_numbers)

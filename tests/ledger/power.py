@@ -1,4 +1,7 @@
-"""A simulated disk: after a power failure, all synced data survive, and some of the other data."""
+"""A simulated disk.
+
+After a power failure, all synced data survive, and some of the unsynced data.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ import epsilons as ep
 from tests.ledger.work import EPSILON, WHO, X
 
 SECTOR = 512
-"""Bytes that a disk writes atomically."""
+"""The number of bytes that a disk writes atomically."""
 
 RETURNED = "returned"
-"""The file to which the recorded process writes the results that the ledger returned."""
+"""The file to which the recorded process writes every result that the ledger returned."""
 
 Order = Literal["nothing", "data", "names", "everything", "any"]
 
 ORDERS: tuple[Order, ...] = ("nothing", "data", "names", "everything", "any")
-"""Changes that survive without a sync: none, file contents, folder entries, all changes, or a
-random subset, sector by sector."""
+"""Which unsynced changes survive: none, file contents, folder entries, all changes, or a random
+subset, sector by sector."""
 
 
 @dataclass
@@ -42,14 +45,14 @@ class Call:
 
 @dataclass
 class File:
-    """A file: its synced content, and the calls that are not synced yet."""
+    """A file: its synced content, and the calls that were not synced yet."""
 
     kept: bytearray = field(default_factory=bytearray)
     later: list[Call] = field(default_factory=list)
 
 
 class Disk:
-    """A folder on a simulated disk, which carries out calls."""
+    """A folder on a simulated disk. It executes the recorded calls."""
 
     def __init__(self) -> None:
         self._kept: dict[str, File] = {}
@@ -57,7 +60,7 @@ class Disk:
         self._later: list[tuple[str, File | None]] = []
 
     def run(self, call: Call) -> None:
-        """Carry out a call."""
+        """Execute a call."""
         if call.what == "c":
             self._rename(call.name, File())
         elif call.what == "u":
@@ -69,7 +72,7 @@ class Disk:
             for each in file.later:
                 _change(file.kept, each)
             file.later.clear()
-        else:  # the folder
+        else:  # on the folder, not on a file
             self._kept, self._later = dict(self._now), []
 
     def _rename(self, name: str, file: File | None) -> None:
@@ -119,7 +122,7 @@ def _sectors(call: Call) -> Iterator[Call]:
 
 
 def library(folder: Path) -> Path | None:
-    """Compile the library that records calls; None if there is no compiler."""
+    """Compile the library that records calls. Return None if there is no compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None or not sys.platform.startswith("linux"):
         return None
@@ -168,7 +171,10 @@ def _published(ledger: ep.Ledger, number: int) -> str:
 
 
 def main(folder: Path, releases: int) -> None:
-    """Create a ledger, make releases and write the results; this process is recorded."""
+    """Create a ledger, make releases and write the results.
+
+    This process is the one that is recorded.
+    """
     with ep.Ledger.create(folder / "ledger.db") as ledger, (folder / RETURNED).open("wb", 0) as out:
         ledger.enrol(person=WHO, epsilon=[40 * each for each in EPSILON])
         out.write(b'["made", ""]\n')

@@ -18,7 +18,7 @@ OTHER = "nobody"
 
 
 def programs() -> Path | None:
-    """Return the folder of initdb and postgres; None if they are not installed."""
+    """Return the folder with initdb and postgres, or None if they are not installed."""
     found = shutil.which("initdb")
     if found is not None and shutil.which("postgres") is not None:
         return Path(found).parent
@@ -27,7 +27,7 @@ def programs() -> Path | None:
 
 
 def missing() -> str | None:
-    """Return why no server can run here; None if a server can run."""
+    """Return the reason why no server can run here, or None if a server can run."""
     if programs() is None:
         return "a ledger on PostgreSQL needs its server (initdb, postgres), which is not here"
     if os.geteuid() == 0 and shutil.which("setpriv") is None:
@@ -43,7 +43,10 @@ def _as_other(*command: str) -> list[str]:
 
 @contextmanager
 def running(*settings: str) -> Iterator[str]:
-    """Start a server, with settings such as "fsync=off"; yield its address, without a schema."""
+    """Start a server with settings such as "fsync=off", and yield its address.
+
+    The database has no schema yet.
+    """
     import psycopg
 
     where = programs()
@@ -70,6 +73,6 @@ def running(*settings: str) -> Iterator[str]:
                 time.sleep(0.1)
         yield address
     finally:
-        server.send_signal(signal.SIGINT)  # does not wait for open connections
+        server.send_signal(signal.SIGINT)  # shut down without waiting for open connections
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)

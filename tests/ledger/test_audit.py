@@ -20,7 +20,7 @@ N = len(WHO)
 
 
 class Tampered:
-    """A ledger whose database is changed directly, and can be restored."""
+    """A ledger whose database is changed directly, and can be restored afterwards."""
 
     def __init__(self, ledger: ep.Ledger) -> None:
         self.ledger = ledger
@@ -41,7 +41,7 @@ class Tampered:
                 assert self.store.run(sql) != 0, sql
 
     def chain_anew(self) -> None:
-        """Recompute the hash chain, as an attacker can who has the database and the code."""
+        """Recompute the hash chain, as an attacker with the database and the code can."""
         book, before = self.ledger._book, store.START
         with self.store.write():
             last: Any = dict(
@@ -210,7 +210,7 @@ def test_all_of_many_changes_are_found(tampered: Tampered) -> None:
 
 
 def all_are_found(tampered: Tampered, pick: random.Random, times: int) -> None:
-    """Change a ledger `times` times, with each kind of change at least once."""
+    """Check that every change is detected: `times` changes, each kind at least once."""
     kinds = len(some_row(pick))
     todo = [*range(kinds), *(pick.randrange(kinds) for _ in range(times - kinds))]
     missed = []
@@ -235,7 +235,7 @@ def test_a_chain_that_was_made_anew_does_not_hold_the_heads_of_releases(
         "UPDATE accounts SET spent = spent - 5 WHERE number = 1",
     )
     tampered.chain_anew()
-    assert ledger.check().holds  # without an earlier head, the change is not detected
+    assert ledger.check().holds  # without the hash of an earlier state, the change is not detected
     for head in heads:
         found = ledger.check(head=head)
         assert not found.holds
@@ -251,7 +251,7 @@ def test_a_tail_that_was_removed_is_found_by_a_head(ledger: ep.Ledger) -> None:
     second = ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("second", share=1 / 10))
     assert second.ledger is not None
     assert ledger.check(head=second.ledger.head).holds
-    tampered.put_back()  # the database is restored, as from a backup
+    tampered.put_back()  # restore the database, as from a backup
     assert ledger.check().holds
     assert ledger.check(head=first.ledger.head).holds
     assert not ledger.check(head=second.ledger.head).holds
@@ -264,7 +264,7 @@ def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
 ) -> None:
     """Under add/remove, hashes are salted.
 
-    Without a salt, anyone could check a guess of all charges.
+    Without a salt, anyone could test a guess of who was charged what.
     """
     for book, neighbours in ((ledger, "replace"), (private, "add-remove")):
         book.enrol(person=WHO, epsilon=EPSILON)

@@ -90,7 +90,7 @@ def test_ids_are_text_unless_they_are_said_to_be_numbers(where: str) -> None:
         ledger.enrol(person=[1, "01"], epsilon=[0.5, 1.0])
     assert said("person", where, "01")["budget"] == 1.0
     assert said("person", where, "01", "--number")["budget"] == 0.5
-    # The text "1" stands for the integer 1. The text "01" stays text.
+    # The text "1" is the integer 1. The text "01" stays text.
     assert said("person", where, "1")["budget"] == 0.5
     assert said("person", where, "1", "--number")["budget"] == 0.5
     done = run("ledger", "person", where, "x", "--number")

@@ -1,4 +1,4 @@
-"""Budgets are joined to data on every engine: people pay the same amounts on all engines."""
+"""Budgets are joined to the data on every engine. People pay the same amounts on each of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def spent(ledger: ep.Ledger) -> list[float]:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[float]]:
-    """Everyone's payment for a mean and then for shares, both from arrays."""
+    """What everyone pays for a mean and then for shares, both from arrays."""
     with ep.Ledger.create(tmp_path_factory.mktemp("arrays") / "ledger.db") as ledger:
         ledger.enrol(person=PEOPLE, epsilon=BUDGETS)
         claim = ledger.claim("mean", share=1 / 3)

@@ -1,4 +1,4 @@
-"""Erased ids are no longer readable in the file, and an event records each return."""
+"""Erased ids are no longer readable in the file. If a person comes back, an event records it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_older_versions_left_is_overwritten_by_the_first_write(tmp_path: Pa
     changed = path.stat().st_mtime_ns
     with ep.Ledger(path) as ledger, ledger._book.store.write():
         pass
-    assert path.stat().st_mtime_ns == changed  # the file is wiped only once
+    assert path.stat().st_mtime_ns == changed  # a later write does not overwrite the file again
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -111,7 +111,10 @@ def test_a_return_is_written_down(ledger: ep.Ledger, private: ep.Ledger) -> None
 def test_what_version_0_2_0_wrote_of_a_return_is_no_change_from_outside(
     ledger: ep.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The audit accepts how 0.2.0 recorded erasures: reason "erased", and no event for a return."""
+    """The audit accepts how 0.2.0 recorded erasures.
+
+    It wrote the reason "erased", and no event when a person came back.
+    """
     from epsilons.ledger import enrolment
 
     write = enrolment._write

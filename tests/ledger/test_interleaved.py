@@ -32,7 +32,7 @@ class World:
         ledger.enrol(person=WHO, epsilon=list(self.given.values()))
 
     def claim(self) -> None:
-        """Open a new or existing release, and read its sheet of offers."""
+        """Claim a new or existing release, and read the sheet of what people offer."""
         pick = self.pick
         name = str(pick.randrange(5))
         rule = {"at_most": pick.randint(1, 15) / 10}
@@ -44,7 +44,7 @@ class World:
                 claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
                 self.sheets.append((name, claim))
                 if pick.random() < 0.2:
-                    claim.let_go()  # as after an error; the sheet can still be settled
+                    claim.let_go()  # as after an error: the sheet can still be settled
         except ClaimError:
             pass  # settled, failed or abandoned; or the name was removed and claimed again
         except LedgerError as error:
@@ -52,7 +52,7 @@ class World:
                 raise
 
     def settle(self) -> None:
-        """Settle one of the sheets read earlier, even if it is outdated."""
+        """Settle a sheet that was read earlier, even if it is out of date."""
         if not self.sheets:
             return
         pick = self.pick
@@ -78,7 +78,7 @@ class World:
         except RuntimeError:
             assert fails
         except ClaimError:
-            pass  # the release is no longer open, or was removed
+            pass  # the release is no longer open, or its name was removed
         assert self.asked[name]
 
     def abandon(self, state: str = "open") -> None:
@@ -107,7 +107,7 @@ class World:
 
 
 def any_order(folder: Path, seed: int) -> int:
-    """Run random steps; return the number of settled releases."""
+    """Run steps in random order, and return the number of settled releases."""
     with ep.Ledger.create(folder / f"{seed}.db") as ledger:
         world = World(ledger, random.Random(seed))
         for _ in range(30):

@@ -32,7 +32,7 @@ def steps_of(where: str, kind: str) -> list[str]:
 
 
 def killed(where: str, kind: str, **when: int) -> None:
-    """Kill a release at a step, and check that the ledger is in the state expected after it."""
+    """Kill a release at a step. Check that the ledger is in the state that this step implies."""
     ready(where)
     assert run_doomed(where, kind, **when) is None
     with ep.Ledger(where) as ledger:
@@ -41,13 +41,13 @@ def killed(where: str, kind: str, **when: int) -> None:
         state = past[0].state if past else "none"
         before = balances(ledger)
         if state == "drawing":
-            # Offers are prepaid, and the release cannot be drawn again.
+            # The offers are paid in advance, and the release cannot be drawn again.
             offered = [budget / 2 for budget in EPSILON]
             assert before == pytest.approx(offered, abs=1e-8)
             with pytest.raises(ClaimError, match="its process ended while it was"):
                 WORK[kind](ledger)
             assert balances(ledger) == before
-            # The release can be closed. Offers stay paid, and no work is left incomplete.
+            # The release can be closed. The offers stay paid, and no work is left incomplete.
             ledger.abandon("a")
             assert balances(ledger) == before
             assert [each.state for each in ledger.history()] == ["failed"]
@@ -67,7 +67,7 @@ def killed(where: str, kind: str, **when: int) -> None:
 
 
 def some(kind: str, steps: int, few: int) -> list[int]:
-    """Return a few of the steps, including the last. Each kind of work has different steps."""
+    """Return a few steps, including the last one. Each kind of work has different steps."""
     first = 1 + sorted(WORK).index(kind)
     every = max(1, math.ceil((steps - first) / (few - 1)))
     return sorted({*range(first, steps, every), steps})
@@ -84,7 +84,7 @@ def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
 def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str]) -> None:
     steps = steps_of(place(), "found")
     commits = [number for number, step in enumerate(steps, start=1) if "commit" in step]
-    assert len(commits) == 6  # before and after each commit: opened, prepaid, settled
+    assert len(commits) == 6  # before and after each commit: opened, paid in advance, settled
     for step in commits:
         killed(place(), "found", step=step)
 
@@ -139,7 +139,7 @@ def half_done(where: str) -> None:
 
 
 def other_killed(where: str, kind: str, step: int) -> None:
-    """Kill work that is not a release, and do it again."""
+    """Kill work other than a release, and then do it again."""
     half_done(where)
     assert run_doomed(where, kind, step=step) is None
     with ep.Ledger(where) as ledger:

@@ -51,7 +51,7 @@ def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: 
         published(ledger, "text", read(few + odd))
         for who in (1, "2", 3, "4"):
             assert ledger.account(who).spent == 0.5
-        # People enrolled with text ids are found by integer ids.
+        # Integer ids find the accounts of people who were enrolled with text ids.
         ledger.enrol(person=["17", "18"], epsilon=[1.0, 1.0])
         published(ledger, "again", pl.DataFrame({"who": [17, 18], "v": [1.0, 2.0]}))
         assert ledger.account("17").spent == ledger.account(18).spent == 0.25
@@ -61,7 +61,7 @@ def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("odd", ["5,3,n.a.\n", ",3,x\n", "1.5,3,much\n"])
 def test_one_budget_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:
-    """Accounts are found even if one odd row turns all budgets into text, or ids into floats."""
+    """Accounts are found even if one odd row makes all budgets text, or all ids floats."""
     rows = "who,v,e\n1,3,1\n2,4,0.5\n3,5,inf\n"
     with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
         assert str(ledger.enrol(READERS[reader](rows + odd), person="who", epsilon="e")) == (
@@ -93,7 +93,7 @@ def test_one_entry_that_is_no_budget_closes_nobodys_account(odd: Any, tmp_path: 
 
 
 def test_dates_are_no_budgets(tmp_path: Path) -> None:
-    """Dates count as budget 0: as nanoseconds since 1970, they would be huge budgets."""
+    """A date as a budget becomes 0. As nanoseconds since 1970, it would be a huge budget."""
     days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[ns]")
     with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
         ledger.enrol(person=[1, 2], epsilon=days)
@@ -102,7 +102,7 @@ def test_dates_are_no_budgets(tmp_path: Path) -> None:
 
 
 def test_accounts_of_both_kinds_stay_apart(tmp_path: Path) -> None:
-    """An integer id and the same id as text, from an earlier version, stay two accounts."""
+    """An integer id and the same id as text stay two accounts if an earlier version made both."""
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
         ledger.enrol(person=[17, 18], epsilon=[1.0, 2.0])
         assert ledger.enrol(person=["17", "x"], epsilon=[1.0, 2.0]).new == 1

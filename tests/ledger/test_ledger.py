@@ -1,4 +1,4 @@
-"""Accounts: enrolment, people's offers and charges, and which calls are refused."""
+"""Accounts: enrolment, what people offer and are charged, and which calls are refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_decimals_fit_to_the_last_unit(
         assert release.spent[0].epsilon <= each
     given, spent, left = units(ledger, "p3")
     assert given == round(budget * NANO)
-    # The mechanism rounds weights down, so it charges at most the offer.
+    # The mechanism rounds weights down, so nobody is charged more than they offered.
     assert given - spent == left < times * 2
     if left == 0:
         with pytest.raises(LedgerError, match="nobody in the data has anything left"):
@@ -120,7 +120,7 @@ def test_another_question_under_a_name_is_refused(ledger: ep.Ledger) -> None:
     with pytest.raises(ClaimError, match=r"at_most=0.2, not with share=1/2"):
         mean(ledger, "a", share=0.5)
     data = pl.DataFrame({"who": WHO, "x": X[::-1]})
-    with pytest.raises(ClaimError, match="another question"):  # a column instead of an array
+    with pytest.raises(ClaimError, match="another question"):  # by column name, not as an array
         ep.mean("x", bounds=(0, 1), data=data, person="who", ledger=ledger.claim("a", at_most=0.2))
 
 
@@ -290,7 +290,7 @@ def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> Non
 
 @pytest.mark.parametrize("few", [7, N])
 def test_few_are_looked_up_and_many_are_found_among_all(ledger: ep.Ledger, few: int) -> None:
-    """Looking up a few accounts and reading all accounts find the same balances."""
+    """Looking up a few accounts finds the same balances as reading all accounts."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     some = WHO[-few:]
     claim = ledger.claim("a", share=1 / 2)

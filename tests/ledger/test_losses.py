@@ -1,4 +1,4 @@
-"""Balances in a ledger equal the sum of exact losses over random releases of every kind."""
+"""Balances in a ledger equal the sums of exact losses, over random releases of every kind."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         if made == releases:
             break
         questions = (open_asked if terms else asked)(pick)
-        # Finding a range needs people who offer a large ε.
+        # A range can be found only if people offer a large ε.
         found_range = any(getattr(each, "bounds", ()) is None for each in questions)
         most = math.exp(pick.uniform(1.5, 3) if found_range else pick.uniform(-4, 0.5))
         small = pick.random() < 0.5 and not found_range
         rule = {"share": pick.random() / 40} if small else {"at_most": most}
-        # Private budgets that may be related to values need declared levels.
+        # If budgets are private and may be related to values, levels must be declared.
         free = any(each.related is True for each in questions)
         declared: dict[str, Any] = {"levels": LEVELS} if terms and free and not found_range else {}
         people = [who for who in WHO if pick.random() < 0.8]
@@ -97,8 +97,8 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         assert verdict.holds
         levels = np.asarray(found.mechanism.levels)
         proven = (Fraction(0), *verdict.losses)
-        # If people are sampled, the checker computes only a certified bound, not an exact fraction.
-        # People pay the loss for which the sampling was designed.
+        # If people are sampled, the checker computes a certified bound instead of an exact
+        # fraction. People pay the loss for which the sampling was designed.
         losses = proven if verdict.exact else (Fraction(0), *found.mechanism.losses)
         for account, offered in zip(claim._accounts.tolist(), claim._budgets.tolist(), strict=True):
             who = WHO[account - 1]

@@ -18,7 +18,7 @@ from tests.ledger.work import run_making
 
 
 def usable(where: str) -> None:
-    """Check that an interrupted creation left a ledger, or that the error says how to create it."""
+    """Check that an interrupted creation left a ledger. If not, the error says how to create it."""
     try:
         ledger = ep.Ledger(where)
     except LedgerError as error:
@@ -95,7 +95,7 @@ def test_blanks_around_a_name_do_not_count(ledger: ep.Ledger) -> None:
 
 
 def test_names_that_differ_in_blanks_stay_two_where_they_were(ledger: ep.Ledger) -> None:
-    """In ledgers of version 0.2.0, names that differ only in spaces are still separate releases."""
+    """In a ledger of version 0.2.0, two names that differ only in spaces are still two releases."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     answers = {name: mean(ledger, name, at_most=0.1).value for name in ("jan", "feb", "march")}
     store: Any = ledger._book.store
@@ -136,7 +136,7 @@ def test_an_id_that_is_no_text_is_named_so(ledger: ep.Ledger) -> None:
 
 
 def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
-    """Very long ids are refused by PostgreSQL, which cannot index them, and work in SQLite."""
+    """SQLite accepts very long ids. PostgreSQL refuses them, because it cannot index them."""
     long = [secrets.token_hex(5000), secrets.token_hex(5000)]
     if database == "sqlite":
         ledger.enrol(person=long, epsilon=1.0)
@@ -156,7 +156,7 @@ def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
 def test_under_add_remove_no_row_of_an_enrolment_is_refused(
     private: ep.Ledger, tmp_path: Path
 ) -> None:
-    """Under add/remove invalid rows are ignored: a refusal would depend on one person's rows."""
+    """Under add/remove, invalid rows are ignored. A refusal would depend on one person's rows."""
     who = ["a", "b", "b", None, "c", "d", "e"]
     epsilon = [1.0, 2.0, 0.5, 1.0, -1.0, math.nan, None]
     told = private.enrol(person=who, epsilon=epsilon)
@@ -176,7 +176,7 @@ def test_under_add_remove_no_row_of_an_enrolment_is_refused(
     assert [private.account(each).budget for each in "gh"] == [3.0, 1.0]
     with pytest.raises(ColumnError):
         private.enrol(whole, person="nobody", epsilon="e")
-    # Column types of a frame can be inferred from data; column types of Parquet are declared.
+    # The column types of a frame may be inferred from data. Those of a Parquet file are declared.
     spelt = pl.DataFrame({"who": ["i", "j", "j", "k"], "e": ["3", "2", " 1.0 ", "n.a."]})
     private.enrol(spelt, person="who", epsilon="e")
     assert [private.account(each).budget for each in "ijk"] == [3.0, 1.0, 0.0]
@@ -220,7 +220,7 @@ def test_a_stored_release_is_there_without_its_question(ledger: ep.Ledger) -> No
         ledger=ledger.claim("both", at_most=0.2),
     )
     store: Any = ledger._book.store
-    with store.write():  # simulate a hash that no question has any longer
+    with store.write():  # a hash that no question of this version has
         store.run("UPDATE releases SET question = 'of another time'")
     with pytest.raises(ClaimError, match="another question"):
         mean(ledger, "a", at_most=0.2)

@@ -1,4 +1,4 @@
-"""Returned results survive a power failure after any file-system call."""
+"""Every result that a ledger returned survives a power failure after any file-system call."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from tests.ledger import power, server
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder in memory, if the system has one, because syncing is fast there."""
+    """A folder in memory, where syncing is fast, if the system has one."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         yield Path(folder)
 
 
 def after_every_call(folder: Path, disk: Path, releases: int) -> int:
-    """Simulate power failures after every call; return the number of failures.
+    """Simulate power failures after every call, and return the number of failures.
 
-    After each call, every item of `power.ORDERS` decides once which unsynced changes survive.
+    There are several failures after each call. Each entry of `power.ORDERS` is one rule for which
+    unsynced changes survive.
     """
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         needs.lacking("calls of the file system are recorded by a compiled library: no compiler")

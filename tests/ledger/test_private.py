@@ -1,4 +1,4 @@
-"""Under add/remove all public output depends on one person only through the draws."""
+"""Under add/remove, all public output depends on any one person only through the draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ X = [(7 * i % 11) / 10 for i in range(N)]
 BINS = [0, 0.25, 0.5, 1.01]
 ONE = "p3"
 AT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-"""A time stamp. It is removed from outputs, because the two sequences run at different times."""
+"""Matches a time stamp.
+
+Time stamps are removed, because the two sequences run at different times.
+"""
 
 SEQUENCE: list[tuple[list[Any], dict[str, Any], dict[str, Any]]] = [
     ([ep.Mean("x", bounds=(0, 1), related=False)], {"at_most": 0.5}, {}),
@@ -96,7 +99,7 @@ def seen(
 
 
 def public(release: ep.Release) -> Any:
-    """Return a release as JSON, without the head of the chain, which is a salted hash."""
+    """Return a release as JSON, without the ledger's hash, which is salted."""
     plain = json.loads(release.to_json())
     plain.pop("ledger")
     plain["release"].pop("ledger")
@@ -141,7 +144,7 @@ def test_a_sequence_tells_nothing_of_one_person(
 
 
 def test_the_comparison_would_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison finds differences under replace, where releases print people's budgets."""
+    """Under replace, the comparison finds a difference, because releases print people's budgets."""
     monkeypatch.setattr(
         "tests.ledger.test_private.SEQUENCE",
         [([ep.Mean("x", bounds=(0, 1), method="optimal")], {"at_most": 5}, {})],

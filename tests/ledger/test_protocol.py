@@ -1,4 +1,4 @@
-"""The protocol: concurrent claims, failures, and budgets that change in the meantime."""
+"""The protocol: concurrent claims, failures, and budgets that change before the settlement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def enrolled(ledger: ep.Ledger, epsilon: float = 1.0) -> ep.Ledger:
 
 
 def taken(part: float) -> Charge:
-    """Return a charge of `part` for everyone with an offer above 0."""
+    """Return a charge of `part` for everyone who offers more than 0."""
     from fractions import Fraction
 
     return Charge(np.array([0.001]), (Fraction(part).limit_denominator(10**6),))
@@ -158,7 +158,7 @@ def test_a_charge_of_another_mechanism_is_refused(ledger: ep.Ledger, release: An
     other = claimed(ledger, "b", at_most=0.25)
     with pytest.raises(PrivacyError, match="more than was offered"):
         other.settle(taken(0.5), lambda: Settled(release, taken(0.5)))
-    assert ledger.account("p0").spent == 0.5  # a failed release costs the whole offer
+    assert ledger.account("p0").spent == 0.5  # a failed release costs everything that was offered
 
 
 def test_lowering_counts_from_the_next_sheet_on(ledger: ep.Ledger, release: Any) -> None:
@@ -204,7 +204,7 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
     released = sum(each == "released" for results in told for each in results)
     refused = {each for results in told for each in results if each != "released"}
     assert released >= 3  # some releases always succeed
-    # Empty accounts are the only reason for refusals.
+    # A release is refused only if the accounts are empty.
     assert all("anything left" in each or "0 for everyone" in each for each in refused)
     with ep.Ledger(where) as ledger:
         ledger.check().require()
@@ -237,7 +237,10 @@ def test_a_locked_database(tmp_path: Path, hurried: None) -> None:
 
 
 def until_refused(ledger: ep.Ledger) -> tuple[str, float]:
-    """Release until the database is full; return the refused name and the spending of p0."""
+    """Make releases until the database is full.
+
+    Return the name that was refused, and what p0 has spent.
+    """
     for number in range(30):
         spent = ledger.account("p0").spent
         try:
@@ -248,7 +251,7 @@ def until_refused(ledger: ep.Ledger) -> tuple[str, float]:
 
 
 def afterwards(path: Path, name: str, spent: float) -> None:
-    """Check that no charge is incomplete, and that a retry succeeds once there is space."""
+    """Check that no charge is incomplete. When there is space again, a retry succeeds."""
     with ep.Ledger(path) as ledger:
         ledger.check().require()
         assert ledger.account("p0").spent == spent

@@ -2,8 +2,8 @@
 
 The same sequence of calls is made on two ledgers. In the first, one person enrols, alone or with
 others, changes their budget, withdraws, is erased, comes back, and is in the data. The second has
-no such person. Draws are the same. Heads are keyed hashes: the test compares their form, and which
-heads are equal.
+no such person. Draws are the same. Heads, the hashes at the end of the chain, are keyed. The test
+compares their form, and which of them are equal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Step = tuple[str, dict[str, Any]]
 
 
 def sequence(pick: random.Random) -> list[Step]:
-    """Return calls in random order, including calls for the person who is in one ledger only."""
+    """Return calls in random order. Some are about the person who is in one ledger only."""
     steps: list[Step] = [("enrol", {"person": OTHERS[:6], "epsilon": 5.0})]
     names = [f"release {number}" for number in range(3)]
     for _ in range(14):
@@ -70,7 +70,7 @@ def sequence(pick: random.Random) -> list[Step]:
 
 
 class World:
-    """A ledger, and all public output of the calls made to it."""
+    """A ledger, and all public output of its calls."""
 
     def __init__(self, ledger: ep.Ledger, patch: pytest.MonkeyPatch, *, with_one: bool) -> None:
         self.ledger, self.with_one = ledger, with_one
@@ -78,7 +78,7 @@ class World:
         self.seen: list[Any] = []
 
     def run(self, steps: list[Step], draws: list[Any]) -> list[Any]:
-        """Run a sequence; record the draws if the list is empty, and replay them otherwise."""
+        """Run a sequence. If the list of draws is empty, record them, and otherwise replay them."""
         again = iter(list(draws)) if draws else None
         following = corridor._Way._next
 
@@ -146,8 +146,8 @@ class World:
 def public(seen: list[Any]) -> list[Any]:
     """Return the public output, with each head replaced by the order of its first appearance.
 
-    Heads requested after each call are all different. They are left out, because one world makes
-    more calls and so has more heads.
+    The head after each call is left out. These heads are all different, and the world with more
+    calls has more of them.
     """
     asked = [shown for what, shown in seen if what == "head"]
     assert all(HEAD.fullmatch(head) for head in asked)
@@ -184,7 +184,7 @@ def test_two_hundred_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_head_counts_nobody(private: ep.Ledger) -> None:
-    """For any number of people, heads have the same form and are all different."""
+    """For any number of people, heads have the same form, and no two heads are equal."""
     seen = [private.head]
     for number in range(3):
         private.enrol(person=[number], epsilon=1.0)

@@ -1,4 +1,4 @@
-"""Series of releases: equal releases get equal shares, and different releases get equal errors."""
+"""Series of releases. Equal releases get equal shares, and different releases get equal errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_equal_releases_have_even_shares_and_the_error_of_a_plan(book: ep.Ledger
 
 
 def test_no_other_shares_have_a_better_worst_release(book: ep.Ledger) -> None:
-    """A random search over shares finds no smaller largest error for equal releases."""
+    """If releases are equal, no random shares have a smaller largest error than equal shares."""
     people = s.SeriesPeople(EPSILON, EPSILON, np.ones(N, dtype=np.int64))
     asked = [s._Asked.of(MEAN)] * 3
     even = s._worst(

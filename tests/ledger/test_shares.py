@@ -1,4 +1,4 @@
-"""Several questions with separate shares are one claim: everyone pays once for all questions."""
+"""Several questions with shares make one claim: everyone pays once for all questions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_other_shares_are_another_question(ledger: ep.Ledger) -> None:
     for given in ({}, {"shares": [3, 2, 1]}, {"targets": [0.5, None, None]}):
         with pytest.raises(ClaimError, match="another question"):
             asked(ledger, "a", **given)
-    asked(ledger, "a", shares=[4, 6, 2])  # the same ratios as before
+    asked(ledger, "a", shares=[4, 6, 2])  # these numbers have the same ratios as before
     even = asked(ledger, "b")
     assert str(asked(ledger, "b", shares=[1, 1, 1])) == str(even)
 

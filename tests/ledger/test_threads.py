@@ -1,4 +1,4 @@
-"""If threads or forked processes share a ledger, exactly the returned answers are charged."""
+"""If threads or forked processes share a ledger, only the returned answers are charged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ready(where: str) -> ep.Ledger:
 
 
 def all_charged(ledger: ep.Ledger, answers: list[dict[str, str]]) -> None:
-    """Check a ledger against the answers that it returned."""
+    """Check that a ledger charged exactly for the answers that it returned."""
     returned = {name: text for each in answers for name, text in each.items()}
     assert len(returned) == sum(map(len, answers))
     past = ledger.history()
@@ -71,7 +71,7 @@ def test_many_releases_in_forked_processes(where: str) -> None:
 
 
 def test_a_refused_call_in_one_thread_leaves_the_charges_of_another(where: str) -> None:
-    """While one thread draws, other threads read, release and are refused."""
+    """A refused call and a closed ledger in one thread do not change the charges of another."""
     with ready(where) as ledger:
         release = ep.publish([ep.Mean(X, bounds=(0, 1))], epsilon=EPSILON)
         claim = claimed(ledger, "a", at_most=0.5)
@@ -101,7 +101,7 @@ def test_a_claim_is_used_by_one_thread_at_a_time(ledger: ep.Ledger) -> None:
         claim.open("question")
     claim.let_go()
     assert ledger.history() == ()
-    # After a failed or a successful use, the claim can be used again.
+    # A claim can be used again after a use that failed, and after one that succeeded.
     first = ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim)
     again = ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim)
     assert again.to_json() == first.to_json()

@@ -1,4 +1,7 @@
-"""Rounding to nano-ε agrees with rational arithmetic: budgets and floats down, charges up."""
+"""Rounding to nano-ε equals rational arithmetic.
+
+Budgets and floats are rounded down, charges up.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,10 @@ def test_a_share_is_rounded_down(budget: int, one: int, other: int) -> None:
 
 
 def test_a_budget_of_more_bits_than_a_float_is_rounded_down() -> None:
-    """NumPy's long doubles are rounded down, although `Fraction` does not accept them."""
+    """NumPy's long doubles are rounded down.
+
+    `Fraction` does not accept them, so they need code of their own.
+    """
     given = np.longdouble(1) / np.longdouble(3)
     assert book.units(given) == 333_333_333
     assert book.exact(np.longdouble(2.5)) == Fraction(5, 2)

@@ -1,4 +1,4 @@
-"""After an error, the message agrees with the state of the ledger and with the way to recover."""
+"""After an error, the message is true of the ledger, and the advice that it gives works."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.ledger.work import EPSILON, WHO, X, found, mean, run_doomed
 
 
 class Failing:
-    """Makes the database fail once, at a given step of a given transaction of a call."""
+    """Makes the database fail once, at one step of one transaction of a call."""
 
     def __init__(self, ledger: ep.Ledger, step: str, transaction: int) -> None:
         self.left, self.step = transaction, step
@@ -54,7 +54,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 LAST = ["before begin", "before UPDATE accounts SET", "before commit", "after commit"]
-"""Steps of the transaction that stores a staged draw. It is the fourth transaction of a call."""
+"""Steps of the fourth transaction of a call. It stores a release that was drawn in stages."""
 
 
 @pytest.mark.parametrize("step", LAST)
@@ -122,7 +122,7 @@ def test_a_failure_that_could_not_be_written_down_is_written_when_asked_again(
     claim = claimed(ledger, "a", at_most=0.5)
 
     def released() -> Any:
-        Failing(ledger, "before begin", 1)  # fails when the failure is recorded
+        Failing(ledger, "before begin", 1)  # the transaction that records the failure also fails
         raise RuntimeError
 
     with pytest.raises(StorageError):
@@ -169,14 +169,14 @@ def test_an_error_before_anything_was_drawn_lets_its_claim_go(
         assert ledger.history() == ()
         ledger.check().require()
     assert set(ledger.budgets(share=1).levels.tolist()) == set(EPSILON)
-    mean(ledger, "a", part=1.0)  # the name can be used for another question
+    mean(ledger, "a", part=1.0)  # the name is free for another question
     mean_of_all = ledger.account("p0").spent
     assert 0 < mean_of_all <= 50
     ledger.check().require()
 
 
 def test_a_claim_that_was_open_before_stays_open(ledger: ep.Ledger, where: str) -> None:
-    """A claim that was already open stays open: another process could be about to draw it."""
+    """A claim that was already open stays open, because another process may be about to draw."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     claim: Any = ledger.claim("a", at_most=1)
     claim.open("question")
@@ -245,7 +245,7 @@ def test_a_release_whose_process_was_killed_can_be_closed(ledger: ep.Ledger, whe
     assert "a (share=1/2)" in str(ledger.status())
     with pytest.raises(ClaimError, match="wait, and ask again under the same name"):
         found(ledger)
-    # The check still applies all of its rules.
+    # An open release does not weaken the check. All of its rules still apply.
     tampered = Tampered(ledger)
     ledger.enrol(person=["p1"], epsilon=1.0)
     ledger.check().require()

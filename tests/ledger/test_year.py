@@ -29,13 +29,16 @@ Year = tuple[np.ndarray, float]
 
 
 def half(random: np.random.Generator) -> Floats:
-    """Give a random half of all people the value 1: the worst case of unrelated data."""
+    """Give a random half of the people the value 1.
+
+    This is the worst case if budgets are unrelated.
+    """
     found: Floats = random.permutation(WHO % 2).astype(np.float64)
     return found
 
 
 def strict(_: np.random.Generator) -> Floats:
-    """Give people with small budgets the value 1: budgets are related to values."""
+    """Give people with small budgets the value 1, so budgets are related to values."""
     found: Floats = (np.median(EPSILON) > EPSILON).astype(np.float64)
     return found
 
@@ -43,7 +46,7 @@ def strict(_: np.random.Generator) -> Floats:
 def carried_out(
     where: Path, question: dict[str, Any], values: Callable[..., Floats], **rule: Any
 ) -> Year:
-    """Return the error of each month, and the fraction of all budgets left at the end."""
+    """Return the error of each month, and the fraction of all budgets that is left at the end."""
     random = np.random.default_rng([17, sum(map(ord, where.name))])
     errors = []
     with ep.Ledger.create(where) as ledger:
@@ -91,8 +94,8 @@ def test_a_year_is_as_forecast(
     assert ratios.mean() <= HIGH
     assert (ratios.mean(axis=0) <= HIGHEST).all()
     assert all(left == pytest.approx(plan.left, abs=0.01) for _, left in years)
-    # If all months have the same limit, errors are also as forecast, and so is the error of the
-    # last month.
+    # If each month may take up to the same limit from everyone, errors are also as forecast,
+    # including the error of the last month.
     uniform = [
         carried_out(tmp_path / f"limit{year}.db", question, values, at_most=plan.at_most)
         for year in range(TIMES)
@@ -102,7 +105,7 @@ def test_a_year_is_as_forecast(
     assert (np.abs(limited) / foretold).mean() <= HIGH
     assert (np.abs(limited[:, -1]) / foretold[-1]).mean() <= HIGHEST
     assert all(left == pytest.approx(plan.left_uniform, abs=0.02) for _, left in uniform)
-    if not related:  # these data are nearly the worst case, so errors are near the forecast
+    if not related:  # these data are nearly the worst case, so errors are near their forecasts
         assert ratios.mean() >= LOW
         assert (np.abs(limited) / foretold).mean() >= LOW
         assert foretold[-1] > 1.5 * forecast[-1]
@@ -120,7 +123,10 @@ def test_a_year_is_as_forecast(
 
 
 def test_how_rare_a_false_alarm_is() -> None:
-    """False-alarm probabilities: |Laplace noise| with SD 1 is exponential with mean √½."""
+    """The stated false-alarm probabilities are correct.
+
+    The absolute value of Laplace noise with standard deviation 1 is exponential with mean √½.
+    """
     from scipy import stats
 
     many = MONTHS * TIMES
@@ -130,7 +136,7 @@ def test_how_rare_a_false_alarm_is() -> None:
 
 
 def test_an_error_that_is_three_times_too_large_would_be_noticed() -> None:
-    """Errors three times too large have a mean |error| of at most 1.4 with probability < 10⁻³."""
+    """If errors are three times too large, the test passes with probability below 10⁻³."""
     from scipy import stats
 
     many = MONTHS * TIMES

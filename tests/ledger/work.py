@@ -75,7 +75,7 @@ def leave(ledger: ep.Ledger) -> str:
 
 
 def close(ledger: ep.Ledger) -> str:
-    """Abandon releases that were left open or interrupted while drawing."""
+    """Abandon releases that are open, or that were interrupted while drawing."""
     for each in ledger.history():
         if each.state in ("open", "drawing"):
             ledger.abandon(each.name)
@@ -107,7 +107,7 @@ def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> 
         where: the location of the ledger.
         kind: the kind of work.
         step: the step at which the process is killed, from 1; 0 for no step.
-        between: the number of draws before the process is killed; 0 for no limit.
+        between: the number of draws after which the process is killed; 0 for none.
         told: the pipe.
     """
     steps: list[str] = []
@@ -182,7 +182,10 @@ def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
 
 
 def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
-    """Release, be refused, read, enrol, withdraw and erase repeatedly; return answers by name."""
+    """Release, be refused, read, enrol, withdraw and erase, repeatedly.
+
+    Return the answers by name.
+    """
     answers: dict[str, str] = {}
 
     def asked(name: str, person: list[str], bounds: Any) -> None:
@@ -236,7 +239,7 @@ def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, s
 def forking(where: str, children: int, rounds: int, told: Connection) -> None:
     """Use a ledger, fork while another thread is using it, and use it in all processes.
 
-    The data frame engine does not support forks, so it is used only after the fork.
+    Polars does not support forks, so data frames are used only after the fork.
     """
     ledger = ep.Ledger(where)
     ended = threading.Event()
@@ -278,7 +281,10 @@ def forking(where: str, children: int, rounds: int, told: Connection) -> None:
 
 
 def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list[dict[str, str]]]:
-    """Run `forking`; return exit codes of forked processes, and the answers of all processes."""
+    """Run `forking`.
+
+    Return the exit codes of the forked processes, and the answers of all processes.
+    """
     here, there = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=forking, args=(where, children, rounds, there))
     process.start()
@@ -289,7 +295,10 @@ def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list
 
 
 def making(where: str, step: int, told: Connection) -> None:
-    """Create a ledger, unless killed at a step; send the outcome through the pipe."""
+    """Create a ledger, and send the outcome through the pipe.
+
+    The process may be killed at a step.
+    """
     steps: list[str] = []
 
     def watch(name: str) -> None:
@@ -306,7 +315,10 @@ def making(where: str, step: int, told: Connection) -> None:
 
 
 def run_making(where: str, step: int = 0, processes: int = 1) -> list[tuple[int, str] | None]:
-    """Create one ledger in concurrent processes; return outcomes, None for killed processes."""
+    """Create one ledger in several processes.
+
+    Return their outcomes, with None for killed processes.
+    """
     pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
     workers = [PROCESSES.Process(target=making, args=(where, step, pipe[1])) for pipe in pipes]
     for worker in workers:

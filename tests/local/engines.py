@@ -47,7 +47,10 @@ def frame(engine: str, table: pl.DataFrame, directory: Path) -> Any:
 
 
 def same(one: State, two: State) -> None:
-    """Check that states are equal: counts exactly, sums up to rounding (float32 for vectors)."""
+    """Check that two states are equal.
+
+    Counts are exact, and sums may differ by rounding (in float32 for vectors).
+    """
     assert (one.kind, one.parameters, one.weights) == (two.kind, two.parameters, two.weights)
     assert (one.n, one.private) == (two.n, two.private)
     mine, theirs = one.levels.bins, two.levels.bins

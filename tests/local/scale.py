@@ -26,7 +26,10 @@ def mechanism(categories: int) -> Bit | Frequencies:
 
 
 def simulated(people: int, categories: int = 0) -> Iterator[Reports]:
-    """Yield reports in chunks: 30 % of people say yes, or are in the first category."""
+    """Yield reports in chunks.
+
+    In the data, 30 % of people say yes, or are in the first category.
+    """
     asked = mechanism(categories)
     for chunk, start in enumerate(range(0, people, CHUNK)):
         rng = np.random.default_rng([2026, chunk])  # the data are independent of the noise

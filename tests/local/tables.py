@@ -37,7 +37,10 @@ def entries(name: str) -> list[bytes]:
 def refused(
     mechanism: Randomizer, data: Any, column: str | None = None, what: str = "."
 ) -> EpsilonsError:
-    """Return the error of a refusal; check that it hides values and the engine's exception."""
+    """Return the error of a refusal.
+
+    Check that it shows no values and hides the engine's exception.
+    """
     with pytest.raises((DataError, ColumnError), match=what) as caught:
         mechanism.estimate(column, data=data)
     error = caught.value
@@ -53,6 +56,6 @@ AT_70 = pl.int_range(pl.len()) == 70
 
 
 def at_70(column: str, value: Any) -> pl.DataFrame:
-    """Return a table of bits with another value in one row."""
+    """Return a table of bits, with another value in row 70."""
     changed = pl.when(AT_70).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
     return BIT.with_columns(changed)

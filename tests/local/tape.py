@@ -8,7 +8,7 @@ from epsilons.draws.noise import Source
 
 
 class Tape(Source):
-    """Replays bytes in order. It raises an error at the end, and never starts again."""
+    """Replays bytes in order. It raises an error at the end, and never starts over."""
 
     private = True  # reports are marked as private, as from a person's device
 

@@ -17,7 +17,7 @@ from tests.local.tape import words
 
 
 def exact(epsilon: float, inside: int, answers: int) -> Decimal:
-    """Return 2⁶⁴·(N − K)/(K·e^ε + N − K), in decimal arithmetic."""
+    """Return the exact threshold 2⁶⁴·(N − K)/(K·e^ε + N − K), in decimal arithmetic."""
     with localcontext() as context:
         context.prec = 80
         grows = Decimal(epsilon).exp()

@@ -1,4 +1,4 @@
-"""Caps of the cube: their size, their distribution, and the choice of the best cap."""
+"""Caps of the cube: their size, the distribution of masks, and the choice of the best cap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL = [(1, 0), (2, 0), (3, 0), (3, 1), (5, 1), (6, 2), (8, 0), (8, 3)]
 
 
 def law(cap: Cap, epsilon: float) -> dict[int, float]:
-    """Return the distribution of the mask, from its definition."""
+    """Return the distribution of the mask, computed from its definition."""
     near = [m for m in range(cap.answers) if m.bit_count() <= cap.distance]
     inside = (
         len(near) * math.exp(epsilon) / (len(near) * math.exp(epsilon) + cap.answers - len(near))
@@ -50,7 +50,8 @@ def test_moments_by_enumeration(signs: int, distance: int, epsilon: float) -> No
 def test_masks_have_their_law(signs: int, distance: int) -> None:
     """Masks have the defined distribution.
 
-    The limit is six standard errors for each of up to 64 masks: false alarms below 10⁻⁶.
+    The limit is six standard errors for each of up to 64 masks. The false-alarm probability is
+    below 10⁻⁶.
     """
     many, epsilon = 200_000, 1.5
     cap = Cap(signs, distance)

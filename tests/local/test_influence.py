@@ -21,7 +21,10 @@ from tests.local.test_poisoning import MAKERS, MENU, WEIGHTS, claimed
 
 
 def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
-    """Yield all reports that k dishonest people can send at a budget, if they all send the same."""
+    """Yield all reports that k dishonest people can send at a budget.
+
+    They all send the same report.
+    """
     columns: list[tuple[Any, ...]]
     if mechanism.kind == "bit":
         columns = [(np.full(k, bit),) for bit in (False, True)]
@@ -69,9 +72,9 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_by_attack(name: str, weights: str) -> None:
-    """No accepted lies move an estimate further than the bound, and the best lies attain it.
+    """No accepted lies move an estimate further than the bound, and the worst lies attain it.
 
-    Reports of several signs do not attain it, because the directions of a seed are not aligned.
+    With several signs, no lies attain it, because the directions of a seed are not aligned.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)
@@ -94,8 +97,8 @@ def test_influence_by_attack(name: str, weights: str) -> None:
                 bound = release.influence(k)
                 assert moved <= bound * (1.0 + 1e-6)
                 shares.append(moved / bound)
-        # For numbers, the largest reach and the largest weight are at different budgets, so no lie
-        # attains the bound.
+        # For numbers, reach and weight are largest at different budgets, so no lie attains the
+        # bound.
         assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
 
 
@@ -120,7 +123,7 @@ def test_influence_is_that_of_the_theory_for_one_bit() -> None:
 def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
     """Ten lies move a mean of one-bit reports little.
 
-    When reports were numbers instead of bits, ten lies moved it by 6.7 % of its range.
+    If reports were numbers instead of bits, ten lies would move the mean by 6.7 % of its range.
     """
     mean = local.Mean((0, 1))
     honest = mean.randomize_many(np.full(10_000, 0.5), 1.5, ep.Seeded(1))
@@ -147,7 +150,10 @@ def test_a_release_says_what_lies_can_do() -> None:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> None:
-    """Lies at ε = ∞, with any value, stay within the influence bound and come near it."""
+    """People who falsely claim ε = ∞ stay within the influence bound, whatever value they send.
+
+    They come near the bound.
+    """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=[1.0, math.inf])
     d = values.shape[-1]

@@ -1,4 +1,4 @@
-"""Noise at each person's own budget: exact counts, the float filter, and its exact fallback."""
+"""Laplace noise at each person's ε: exact counts, the float filter, and its exact fallback."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def test_counts_are_those_of_their_words(epsilon: float) -> None:
 
 
 def test_the_exact_way_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Integer arithmetic gives the same counts, if an unlimited band forces it for every count."""
+    """Integer arithmetic gives the same counts as the float filter.
+
+    The filter's band of doubt is unlimited here, so every count uses integer arithmetic.
+    """
     budgets = np.geomspace(0.01, 30.0, 200)
     fast = geometric(Seeded(4), budgets, 2**12)
     monkeypatch.setattr(draws, "LAPLACE_BAND", 1e6)
@@ -57,7 +60,7 @@ def test_any_guess_settles_on_the_same_count(guess: int) -> None:
 
 
 def test_a_word_of_zeros_goes_on() -> None:
-    """A word of zeros is not truncated: further bits determine the count."""
+    """If a word is zero, further words determine the count: it is not truncated."""
     tape = words(0, 1 << 63)  # W = 2⁻⁶⁵
     assert geometric(tape, np.array([1.0]), 1).tolist() == [45]  # −ln W = 45.05
     further = words(0, 0, 1 << 63)
@@ -74,7 +77,8 @@ def test_public_budgets_have_no_noise() -> None:
 def test_the_law_is_discrete_laplace(epsilon: float) -> None:
     """Noise is discrete Laplace.
 
-    The limit is six standard errors for each of 60 cells: false-alarm probability 10⁻⁸ per cell.
+    The limit is six standard errors for each of 60 cells. The false-alarm probability is 10⁻⁸ per
+    cell.
     """
     many = 400_000
     drawn = noise(Seeded(9), np.full(many, epsilon), 4)
@@ -88,7 +92,7 @@ def test_the_law_is_discrete_laplace(epsilon: float) -> None:
 def test_each_scale_has_its_own_variance() -> None:
     """Noise has the right variance at each scale.
 
-    The limit is six standard errors; the Laplace distribution has kurtosis six.
+    The limit is six standard errors, with the kurtosis 6 of the Laplace distribution.
     """
     budgets = np.repeat([0.5, 5.0], 200_000)
     drawn = noise(Seeded(10), budgets, 2**30).reshape(2, -1) / 2.0**30

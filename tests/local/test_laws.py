@@ -39,7 +39,7 @@ def coin(epsilon: float, inside: int = 1, answers: int = 2) -> int:
 
 
 def flips_at(mechanism: Any, value: Any, epsilon: float, before: tuple[int, ...], at: int) -> Any:
-    """Return the answers for the last word that flips, and for the first that does not."""
+    """Return the answers for the last word that flips and for the first word that does not."""
     found = [mechanism.randomize(value, epsilon, words(*before, word)) for word in (at - 1, at)]
     return [report.columns for report in found]
 
@@ -58,7 +58,7 @@ def test_bits_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_numbers_as_one_bit_have_the_law_that_the_checker_reads(epsilon: float) -> None:
-    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words; then the coin is exact."""
+    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words. Then the coin is exact."""
     flip = coin(epsilon)
     mean = local.Mean((0, 1))
     channel: Any = mean.channel(epsilon)
@@ -107,7 +107,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
     for value, chances in zip(channel.inputs, channel.chances, strict=True):
         for row in range(1, many):
             minus = (row & int(value)).bit_count() % 2  # type: ignore[call-overload]
-            drawn = (row - 1,) if many > 2 else ()  # a single row needs no draw
+            drawn = (row - 1,) if many > 2 else ()  # with a single row, no row is drawn
             (f_row, flipped), (k_row, kept) = flips_at(shares, value, epsilon, drawn, flip)
             assert f_row.tolist() == k_row.tolist() == [row]
             assert (int(flipped[0]), int(kept[0])) == (1 - minus, minus)
@@ -117,7 +117,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_rows_of_signs_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
-    """Answers of "projection" flip at the exact word; the public seed determines the signs."""
+    """In "projection", an answer flips at the exact word. The public seed determines the signs."""
     flip = coin(epsilon)
     tables = []
     for seed in (0, 7):
@@ -164,7 +164,7 @@ def test_signs_turn_at_the_word_that_the_checker_reads(epsilon: float) -> None:
     plain = sum(int(side >= 0.0) << k for k, side in enumerate(sides.tolist()))
     chances = vector.channel(epsilon).chances[plain]
     for word, out in ((flip - 1, True), (flip, False)):
-        # For answers outside the cap, the first j bits of the next word flip signs. For answers
+        # If the answer is outside the cap, the first j bits of the next word flip signs. If it is
         # inside, the next word selects one of the listed masks.
         columns = vector.randomize(x, epsilon, words(seed, 0, word, WORD - 1)).columns
         assert (columns[0].tolist(), columns[1].tolist()) == ([cap.signs], [cap.distance])
@@ -217,8 +217,8 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
     assert release.raw == pytest.approx(-2 + 8 * raw, rel=1e-12)
     variance = float((w**2) @ (0.25 + 2 / THREE**2)) / w.sum() ** 2
     assert release.risk == pytest.approx(64 * variance, rel=1e-9)
-    # Chernoff bound from the exact cumulant of Laplace noise and Hoeffding's bound, minimized over
-    # λ. The interval is never narrower than this bound.
+    # The Chernoff bound from the exact cumulant of Laplace noise and Hoeffding's bound, minimized
+    # over λ. The interval is never narrower than this bound.
     lam = np.linspace(1e-4, 0.9999 / (w / THREE).max(), 200_001)
     bound = lam**2 * float(w @ w) / 8 - sum(
         np.log1p(-((lam * z) ** 2)) for z in (w / THREE).tolist()
@@ -232,7 +232,7 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])
 def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
-    """Shares equal a direct computation of each cell, from the matrix and the bits."""
+    """Shares equal a direct computation for each cell, from the matrix and the bits."""
     shares = local.Frequencies(["a", "b", "c"], method, public_seed=5)
     columns: Any
     if method == "rappor":
@@ -268,7 +268,7 @@ def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
 
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])
 def test_a_band_pays_for_every_category(method: str) -> None:
-    """With five categories, the band at 90 % is the interval at 98 %, by the union bound."""
+    """By the union bound, the 90 % band of five categories is their 98 % interval."""
     shares = local.Frequencies(5, method)
     reports = shares.randomize_many(np.arange(40_000) % 5, 3.0, ep.Seeded(1))
     release = shares.estimate(reports)
@@ -279,7 +279,7 @@ def test_a_band_pays_for_every_category(method: str) -> None:
 
 
 def test_labels_are_counted_where_they_were_declared() -> None:
-    """Another order of labels gives other parameters, and answers count for the right label."""
+    """Another order of labels gives other parameters. Answers count for the right label."""
     one, two = local.Frequencies(["x", "y", "z"]), local.Frequencies(["z", "x", "y"])
     assert one.parameters != two.parameters
     values = np.repeat(["x", "y", "z"], [30_000, 20_000, 10_000])
@@ -294,7 +294,10 @@ def test_labels_are_counted_where_they_were_declared() -> None:
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
 @pytest.mark.parametrize("signs", [1, 3])
 def test_vectors_are_added_up_as_written_here(signs: int, weights: str) -> None:
-    """Vectors are scaled by B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ, with ρ by enumeration of a cap."""
+    """Vectors are scaled by B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ.
+
+    The test computes ρ by enumeration of a cap.
+    """
     vector = local.Vector(4, radius=2.0)
     seeds, answers = np.array([5, 6, 7], dtype=np.uint64), np.array([0, 1, 1], dtype=np.uint32)
     budgets = THREE if signs == 1 else THREE + 4.0
@@ -363,9 +366,9 @@ def test_one_simulated_batch_marks_a_whole_column() -> None:
 
 
 def test_states_know_the_furthest_of_both() -> None:
-    """Merged states keep the largest weight and reach, in either order."""
+    """A merged state has the larger weight and reach of its two parts, in either order."""
     mean = local.Mean((0, 1), method="laplace")
-    # w/ε, w and w·(½ + 50/ε), the maximum over ε = ½ and ε = 6.
+    # The maxima over ε = ½ and ε = 6 of w/ε, of w and of w·(½ + 50/ε).
     heavy = 36 / 44
     expected = {
         "variance": (math.sqrt(2) / 8, heavy, heavy * (0.5 + 50 / 6)),

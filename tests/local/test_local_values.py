@@ -109,7 +109,7 @@ VECTORS = {
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_any_vector_gives_one_of_two_answers(name: str) -> None:
-    """The set of possible answers is the same for every vector, even for zero."""
+    """Every vector, even zero, has the same set of possible answers."""
     vector = local.Vector(2, method="duchi")
     reports = vector.randomize_many([VECTORS[name]] * 400, 1.0, ep.Seeded(1))
     signs_, distance, _, answers, values = reports.columns
@@ -139,7 +139,10 @@ def test_seeds_do_not_depend_on_the_vector() -> None:
 
 
 def test_signs_are_randomized_as_they_say() -> None:
-    """The sign is kept or flipped, depending on the coin. The words are seed, length and coin."""
+    """The coin decides whether the sign is kept or flipped.
+
+    The three random words are the seed, the length and the coin.
+    """
     vector = local.Vector(2, method="duchi")
     kept = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 2**64 - 1))
     flipped = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 0))
@@ -203,7 +206,7 @@ def test_rows_that_cannot_be_are_refused() -> None:
 
 
 def test_two_categories_are_one_bit() -> None:
-    """With two categories, the mechanism is randomized response: one row of the matrix is left."""
+    """With two categories, the mechanism is randomized response. The matrix has only one row."""
     values = np.arange(1000) % 2
     shares = local.Frequencies(2)
     bit = local.Bit()
@@ -223,11 +226,11 @@ def released(mechanism: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("part", [1.0, 0.05])
 def test_related_budgets_add_what_weights_and_the_sample_may_draw(part: float) -> None:
-    """If budgets are related to values, the error has two more terms, each with half of β.
+    """If budgets are related to values, the error bound has two more terms. Each uses half of β.
 
-    Weights bias the estimate towards people with larger weights, and people are a sample. Both
-    terms scale with the distance between the mean values of different budget levels, which is at
-    most the range.
+    One term is for the bias towards people with larger weights, the other for the sampling of
+    people. Both terms scale with the distance between the mean values of different budget levels,
+    which is at most the range.
     """
     for mechanism, value, size in (
         (local.Bit(), True, 1.0),

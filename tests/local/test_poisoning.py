@@ -1,4 +1,4 @@
-"""Dishonest reports: some are refused, and the others have limited influence."""
+"""Dishonest reports: some are refused, and those that are accepted have limited influence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAKERS: dict[str, Any] = {
 
 
 def claimed(report: Reports, epsilon: float) -> Reports:
-    """Return the same answers, with a false budget."""
+    """Return the same answers with a false claim about the budget."""
     budgets = np.full(len(report), epsilon)
     return Reports(report.kind, report.parameters, report.private, budgets, report.columns)
 
@@ -106,7 +106,7 @@ def test_a_claim_of_infinity_no_longer_takes_over_a_mean_of_vectors() -> None:
     lie = local.Vector(100, levels=[math.inf]).randomize_many(push, math.inf)
     with pytest.raises(DataError, match="declared"):
         vector.estimate([reports, lie])
-    # If ∞ is declared, the release states the influence of such a report.
+    # If ∞ is a declared level, the release states the influence of such a report.
     declared = local.Vector(100, levels=[1.0, math.inf])
     release = declared.estimate([reports, lie])
     alone = vector.estimate(reports)
@@ -150,7 +150,7 @@ EXTREMES = [0.0, 5e-324, 1e-310, 2.3e-308, 1e-160, 1e-9, 2.0**-21, 2.0**-20, 60.
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
-    """A report with any claimed budget is refused, or all results stay finite."""
+    """Whatever budget a report claims, it is refused, or all results stay finite."""
     make, values = MAKERS[name]
     mechanism = make()
     honest = mechanism.state(mechanism.randomize_many(values, 1.0, ep.Seeded(1)), weights=weights)
@@ -174,7 +174,8 @@ def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
             low, high = release.interval(0.9)
             for found in (release.raw, release.risk, low, high, release.sides[0].error):
                 assert np.isfinite(found).all()
-            # The paper's weight ε² is unbounded, so one claimed budget can outweigh everyone.
+            # The weight ε² of the paper is unbounded, so one person could outweigh everyone by
+            # claiming a huge budget.
             assert release.influence(1) < math.inf or weights == "paper"
             assert str(release)
 
@@ -218,7 +219,7 @@ def test_numbers_with_noise_are_taken_from_trusted_people_only() -> None:
         mean.estimate(trusting.state(number))
     with pytest.raises(ArgumentError, match="numbers with noise"):
         mean.state(mean.randomize(0.5, 1.0)) + trusting.state(number)
-    # Bits and numbers can be mixed if numbers are accepted.
+    # Bits and numbers can be mixed if numbers are accepted at all.
     bits = mean.randomize_many(np.full(4000, 0.5), 1.0, ep.Seeded(2))
     both = trusting.estimate([bits, number])
     assert both.n == 4001
@@ -250,7 +251,7 @@ def test_open_vectors_are_in_the_ball() -> None:
 def test_signs_that_are_worth_less_than_one_are_refused() -> None:
     """Reports of several signs are refused if they are less informative than one sign.
 
-    Their weight would dominate.
+    Otherwise, their weight would dominate.
     """
     vector = local.Vector(3)
     for signs, distance in ((32, 0), (32, 2), (16, 0), (5, 0)):

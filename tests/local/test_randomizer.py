@@ -147,7 +147,7 @@ def test_a_budget_in_a_report_that_means_nothing_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_weights_by_variance_are_the_best_there_are(name: str) -> None:
-    """The risk of many reports is 1/Σ(1/risk) over single reports, even at mixed budgets."""
+    """The risk of many reports is 1/Σ(1/risk), summed over single reports of any budgets."""
     mechanism, values = CASES[name]
     alone = [
         mechanism.estimate(mechanism.randomize(value, budget, ep.Seeded(1))).risk
@@ -170,7 +170,7 @@ def test_only_noise_tells_nothing(name: str) -> None:
     noise = mechanism.randomize_many(values, 0.0, ep.Seeded(1))
     with pytest.raises(BudgetError, match="pure noise"):
         mechanism.estimate(noise)
-    # Pure noise next to a report changes only the number of people.
+    # A report of pure noise changes nothing but the number of people.
     report = mechanism.randomize(values[0], 2.0, ep.Seeded(2))
     for weights in ("variance", "paper", "uniform"):
         alone = mechanism.estimate(report, weights=weights)

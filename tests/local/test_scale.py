@@ -16,7 +16,7 @@ import pytest
 
 SCALE = Path(__file__).with_name("scale.py")
 PEAK = 1536
-"""The largest peak memory of a process in MiB, including NumPy and Polars."""
+"""The limit on the peak memory of a process in MiB, including NumPy and Polars."""
 
 
 def run(*arguments: object) -> list[float]:
@@ -53,7 +53,7 @@ def test_a_hundred_million_simulated_reports() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("categories", [0, 10**5], ids=["bit", "categories"])
 def test_a_hundred_million_reports_of_a_file(tmp_path: Path, categories: int) -> None:
-    people = 10**8 if categories == 0 else 3 * 10**7  # a row index takes 4 bytes on disk
+    people = 10**8 if categories == 0 else 3 * 10**7  # on disk, a row index takes 4 bytes
     run("write", people, tmp_path / "reports.parquet", categories)
     held(people, run("read", tmp_path / "reports.parquet", categories), "Parquet")
     (tmp_path / "reports.parquet").unlink()

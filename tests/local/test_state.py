@@ -1,4 +1,4 @@
-"""Budgets that are counted in parts have the same counts as in a dictionary."""
+"""Counting budgets in parts gives the same counts as a dictionary."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_budgets_are_counted_by_bin(budgets: list[float]) -> None:
         people[key] = people.get(key, 0) + 1
         one = budget if math.isinf(budget) else Fraction(budget)
         sums[key] = sums.get(key, Fraction(0)) + one
-    # A sum of the largest floats overflows. Such bins are ∞ in both computations.
+    # A sum of the largest floats overflows. In both computations, such bins are ∞.
     expected = [float(sums[key]) if sums[key] < 2**1023 else math.inf for key in sorted(sums)]
     with mock.patch.object(state, "_PART", 7), np.errstate(over="ignore"):
         found = Levels(np.array(budgets, dtype=np.float64)).bins

@@ -1,4 +1,4 @@
-"""Sums of bits are the same if they are computed in parts, by exponentials, or by tanh."""
+"""Sums of bits are the same in parts as in one piece, and by exponentials as by tanh."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def exactly(epsilon: float) -> Decimal:
 def test_a_hyperbolic_tangent_is_right_but_for_its_last_digits(
     monkeypatch: pytest.MonkeyPatch, extent: tuple[float, float]
 ) -> None:
-    """tanh(ε/2) is accurate, by the exponential or, for budgets that do not allow that, by tanh."""
+    """tanh(ε/2) is accurate, both by the exponential and by the fallback for extreme budgets."""
     monkeypatch.setattr(weights_, "MANY", 1)
     found = np.empty(len(BUDGETS))
     tangent(np.array(BUDGETS), extent, found)
@@ -56,7 +56,7 @@ def test_budgets_that_the_exponential_does_not_tell_go_the_other_way(
 @pytest.mark.parametrize("low", [1e-9, 0.05])
 @pytest.mark.parametrize("people", [1, 6, 7, 8, 100])
 def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> None:
-    """Sums in parts of seven, with dot products of length three, equal a sum person by person."""
+    """Sums in parts of seven, with dot products of length three, equal a loop over people."""
     rng = np.random.default_rng(people)
     budgets = np.exp(rng.uniform(math.log(low), 1.0, people))
     bits = rng.random(people) < 0.4
@@ -83,7 +83,7 @@ def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> No
 
 
 def test_the_reach_of_bits_is_theirs_alone() -> None:
-    """The reach of bits does not depend on numbers at larger budgets in the same batch."""
+    """The reach of bits is not affected by numbers at larger budgets in the same batch."""
     mean = local.Mean((0, 1), "laplace")
     bits, numbers = np.array([True, False]), np.array([2**29])
     budgets = np.array([0.25, 0.5, 8.0])
@@ -101,7 +101,7 @@ def test_budgets_of_a_batch_stay_as_they_are() -> None:
     assert reports.extent == (0.5, 2.0)
     with pytest.raises(ValueError, match="read-only"):
         reports.epsilon[0] = math.inf
-    budgets[0] = 0.25  # the caller's own array stays writable
+    budgets[0] = 0.25  # the caller's array stays writable
     assert Reports("bit", b"", True, np.empty(0), (np.empty(0, dtype=bool),)).extent == (0.0, 0.0)
 
 

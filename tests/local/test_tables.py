@@ -72,7 +72,7 @@ def test_the_same_state_from_bytes(make: Make, name: str) -> None:
 
 
 def test_other_types_of_numbers(make: Make) -> None:
-    """Budgets can be integers or decimals, bits integers, and seeds unsigned integers."""
+    """Budgets may be integers or decimals, bits may be integers, and seeds may be unsigned."""
     bit, _ = CASES["bit"]
     reports = bit.randomize_many([True, False, True], [1.0, 2.0, 4.0], ep.Seeded(1))
     table = pl.DataFrame(reports.to_columns())
@@ -137,7 +137,7 @@ def test_dask_and_ibis() -> None:
 
 
 def check_on_spark(spark: Any) -> None:
-    """Check that Spark gives the same states and refusals, and returns only merged states."""
+    """Check that Spark has the same states and refusals, and returns merged states only."""
 
     def held(table: pl.DataFrame) -> Any:
         return spark.createDataFrame(table.to_arrow())

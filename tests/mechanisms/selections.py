@@ -1,4 +1,4 @@
-"""Small selections, and reference implementations of their probabilities."""
+"""Small selection mechanisms, and reference implementations of their probabilities."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def log_ratio(first: dict[int, float], second: dict[int, float]) -> float:
 
 @pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
 def test_losses_equal_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
-    """Losses equal an enumeration of all outputs and data on a tiny grid, with small weights."""
+    """Losses equal the largest log-ratios over all data and outputs, on a tiny grid."""
     grid = 4
     weights = np.array([int(4 * e) for e in epsilon], dtype=np.int64)
     mechanism = dataclasses.replace(
@@ -121,7 +121,7 @@ def test_draws_follow_the_mechanism_and_never_wrap() -> None:
         many = mechanism.draw(Seeded(6), 400, total=total)
         noise = np.array([int(y) - total for y in [*many.tolist(), single]], dtype=object)
         spread = float(Fraction(sum(abs(y) for y in noise), len(noise)) / mechanism.scale)
-        assert 0.7 < spread < 1.4  # E|X| is the scale; this is a mean of 401 draws
+        assert 0.7 < spread < 1.4  # E|X| is the scale, and this is the mean of 401 draws
 
 
 def test_public_people_alone_are_used_without_noise() -> None:
@@ -187,7 +187,7 @@ def test_a_staircase_with_a_fault_is_caught(name: str) -> None:
 
 
 def test_losses_on_stairs_equal_those_of_brute_force() -> None:
-    """Losses equal an enumeration of all outputs and data on a tiny grid, with small weights."""
+    """Losses equal the largest log-ratios over all data and outputs, on a tiny grid."""
     grid, law = 4, Staircase(Fraction(3, 2), 3, 2)
     mechanism = Additive(
         np.array([1.5, 4.0]),

@@ -1,4 +1,7 @@
-"""Single and array draws have one distribution; totals have the declared sensitivity; coins."""
+"""Single draws and array draws have the same distribution. Totals have the declared sensitivity.
+
+The sampling coins have the declared probabilities.
+"""
 
 from __future__ import annotations
 
@@ -70,8 +73,7 @@ ALPHA = 1e-8
 
 
 def differ(one: Any, other: Any) -> float:
-    """Return an upper bound on the p-value of a test that two samples have the same
-    distribution."""
+    """Return an upper bound on the p-value of a two-sample test of equal distributions."""
     points = np.concatenate([one, other])
     gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
     distance = float(np.abs(gaps[0] - gaps[1]).max())
@@ -81,7 +83,11 @@ def differ(one: Any, other: Any) -> float:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_single_draw_has_the_law_of_many(name: str) -> None:
-    """Halved or shared noise is detected; 40 comparisons, each with false-alarm rate 1e-8."""
+    """Single draws have the distribution of array draws.
+
+    There are 40 comparisons, each with false-alarm probability 1e-8. Two faults must be detected:
+    half of the noise, and the same noise in both sums.
+    """
     mechanism = DRAWN[name]()
     source = ep.Seeded(21)
     singles = np.array([mechanism.draw(source) for _ in range(SINGLES)], dtype=float)
@@ -118,7 +124,7 @@ def test_counts_of_levels_have_noise_of_their_own_rates() -> None:
 
 
 def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
-    """Totals move by exactly `moves`·weight·reach in ℓ1; `moves` is 2 if people are replaced."""
+    """Totals move by exactly `moves`·weight·reach in ℓ1. `moves` is 2 if people are replaced."""
     histogram = build_histogram(SHARES, unit=1)
     before = np.zeros((3, 3), dtype=np.int64)
     before[:, 0] = 80
@@ -168,7 +174,7 @@ def test_coins_are_rounded_down() -> None:
 
 
 def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 2⁵³ equally likely integers, exactly those below p·2⁵³ keep a person."""
+    """A person is kept for exactly the integers below p·2⁵³, of 2⁵³ equally likely ones."""
     keep = (Fraction(0), Fraction(3, 2**53), Fraction(1, 2), Fraction(1))
     level_of = np.array([0, 1, 1, 2, 2, 3])
     tossed = np.array([0, 2, 3, 2**52 - 1, 2**52, 2**53 - 1])
@@ -185,7 +191,10 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.statistical
 def test_as_many_stay_as_coins_say() -> None:
-    """The kept fraction matches the coins at three levels; false-alarm rate 1e-7 (Hoeffding)."""
+    """At three levels, the fraction of people kept is the probability of the coin.
+
+    By Hoeffding's inequality, the false-alarm probability is 1e-7.
+    """
     keep = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
     size = 20_000
     level_of = np.repeat(np.arange(3), size)
@@ -198,7 +207,7 @@ def test_as_many_stay_as_coins_say() -> None:
 
 
 def test_fractions_are_computed_once() -> None:
-    """The losses of a fine ladder are cached, because it has thousands of rungs."""
+    """The losses of a fine ladder are cached, because the ladder has thousands of rungs."""
     counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
     for mechanism in (pair_of("transformed"), cell_sums(), counts):
         assert mechanism.losses is mechanism.losses

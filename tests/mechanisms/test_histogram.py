@@ -1,4 +1,4 @@
-"""The mechanisms of frequencies: exact losses are within all budgets; faults are detected."""
+"""The mechanisms of frequencies: exact losses are within all budgets, and faults are detected."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_rounding_cell_by_cell_is_refused() -> None:
 
 
 def histogram(weights: list[int], scale: int, k: int, keep: Fraction | None = None) -> Histogram:
-    """Return a small mechanism for few people, with probabilities that can be enumerated."""
+    """Return a small mechanism for a few people. Its probabilities can be enumerated."""
     return Histogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),
@@ -80,7 +80,7 @@ def histogram(weights: list[int], scale: int, k: int, keep: Fraction | None = No
 
 
 def test_losses_equal_those_of_brute_force() -> None:
-    """Losses equal an enumeration for two people and two cells, over all neighbours and outputs."""
+    """Losses equal an enumeration of all neighbours and outputs, for two people and two cells."""
     mechanism = histogram([2, 3], 5, 2)
     points = range(-30, 36)
 
@@ -160,11 +160,11 @@ def test_the_weighing_is_that_of_the_allocation() -> None:
         assert weighing.scale == pytest.approx(allocation.scale, rel=1e-6)
 
 
-# Noise that sums to zero.
+# Closed tables: the noise sums to zero.
 
 
 def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
-    """Return a small closed table for few people, with probabilities that can be enumerated."""
+    """Return a small closed table for a few people. Its probabilities can be enumerated."""
     return ClosedHistogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),
@@ -177,7 +177,7 @@ def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
 
 
 def test_losses_of_a_closed_table_equal_those_of_brute_force() -> None:
-    """Losses equal an enumeration for two people and three cells, over neighbours and outputs."""
+    """Losses equal an enumeration of all neighbours and outputs, for two people and three cells."""
     mechanism = closed([2, 3], 5, 3)
     near = range(-12, 18)
     outputs = [(a, b, 5 - a - b) for a in near for b in near]
@@ -207,7 +207,8 @@ def test_tables_are_closed_wherever_they_can_be() -> None:
     public = made(ADVERSARIAL["zero and public"], "optimal")
     assert type(public) is Histogram
     assert public.law == PointMass()
-    # For ε = 10⁶ the scale is about 2⁵ points. With more cells than that, the noise is independent.
+    # For ε = 10⁶ the scale is about 2⁵ lattice points. With more cells than that, the noise is
+    # independent.
     large = ep.Budgets({1e6: 100})
     few, many = (made(large, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k)) for k in (5, 10**8))
     assert type(few) is ClosedHistogram

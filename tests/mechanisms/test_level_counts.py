@@ -1,4 +1,4 @@
-"""Private counts of people: expected numbers, and pessimistic numbers."""
+"""Private counts of people: their expected values, and pessimistic bounds."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_a_cell_of_many_rungs_has_its_people_on_all_of_them() -> None:
 
 
 def test_who_may_not_be_there_does_not_pay_alone() -> None:
-    # Because of noise with scale 8, the counts at the last two levels are positive, although nobody
-    # is there.
+    # The noise has scale 8. It makes the counts at the last two levels positive, although nobody is
+    # there.
     levels = np.array([0.10, 0.14, 0.20, 0.28, 0.41, 0.56, 0.81, 3.4, 6.9])
     counts = np.array([720, 0, 825, 0, 958, 0, 620, 31, 44])
     there = np.array([429, 444, 424, 492, 428, 500, 264, 0, 0])

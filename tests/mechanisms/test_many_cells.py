@@ -19,7 +19,10 @@ UNIT = 2**30
 @pytest.mark.parametrize("bits", [3, 24, 30, 45])
 @pytest.mark.parametrize("size", [2**5, 2**33, 2**50, 2**61])
 def test_weighted_sums_are_those_of_python_integers(bits: int, size: int) -> None:
-    """The cases cover sums that fit int64, sums that fit in two halves, and larger sums."""
+    """Weighted sums of any size are exact.
+
+    The cases cover sums that fit in int64, sums that fit in two halves, and larger sums.
+    """
     rng = np.random.default_rng(bits)
     weights = rng.integers(0, 2**bits, 4)
     weights[0] = 2**bits
@@ -38,8 +41,8 @@ def test_very_many_cells_have_noise_of_their_own_and_every_budget_is_kept() -> N
         mechanism = build_histogram(allocation, unit=UNIT)
         assert type(mechanism) is kind
         ep.verify.exact(mechanism).require()
-        # Rounding weights to a few bits wastes a negligible part of a budget.
+        # Rounding weights to a few bits wastes only a negligible part of a budget.
         spent = np.array([float(loss) for loss in mechanism.losses])
         assert spent == pytest.approx(allocation.spent, rel=1e-3)
     assert float(mechanism.scale) <= 2.0**53  # draws are fast up to this scale
-    assert 1.0 - ClosedNoise(MANY).variance / 2.0 < 3e-4  # the gain of closed noise
+    assert 1.0 - ClosedNoise(MANY).variance / 2.0 < 3e-4  # closed noise would gain less than this

@@ -1,4 +1,4 @@
-"""A mean and its squares: exact losses are within all budgets, at the loss of the mean alone."""
+"""A mean with its squares costs no more than the mean alone, and losses are within all budgets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
     ):
         assert loss == said
         assert loss <= (spent if math.isinf(spent) else Fraction(spent))
-    # Because squares are rounded as well, weights are smaller by one unit, which is negligible.
+    # Squares are rounded as well, so weights are smaller by one unit, which is negligible.
     alone = build(allocation, grid=GRID, bounds=(0.0, 1.0))
     assert mechanism.law == alone.law
     assert float(mechanism.divisor / alone.divisor) == pytest.approx(1.0, rel=1e-9)
@@ -67,7 +67,7 @@ def test_stairs_are_for_the_mean_alone() -> None:
 
 @pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
 def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
-    """The loss is the largest joint shift of both sums, over all data and neighbours on a grid."""
+    """The loss is the largest joint change of both sums, over all data and neighbours on a grid."""
     grid, scale = 4, 4
     levels = np.array(sorted(set(epsilon)))
     counts = np.array([epsilon.count(level) for level in levels])
@@ -99,7 +99,7 @@ def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
 
 
 def test_two_roundings_can_move_by_one_more_than_the_weight() -> None:
-    """If weights ignore the second rounding, losses exceed the budget. The checker detects it."""
+    """If weights ignore the second rounding, losses exceed the budget, and the checker notices."""
     grid, weight = 8, 3
     places = [(g, (2 * g - grid) ** 2 // (4 * grid)) for g in range(grid + 1)]
     far = 0
@@ -210,7 +210,7 @@ def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     real = count_numpy.squares
 
     def wrong(grid: Any) -> Any:
-        # Fault "rows": each of a person's three rows is counted, instead of the person once.
+        # The fault "rows" counts each of a person's three rows, instead of the person once.
         return 2 * real(grid) if fault == "twice" else 3 * real(grid)
 
     monkeypatch.setattr(count_numpy, "squares", wrong)

@@ -1,4 +1,4 @@
-"""Public groups: everyone's loss is the loss of their own group's mechanism."""
+"""Public groups: everyone's loss is that of the mechanism of their group."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_person_loses_what_the_most_expensive_group_takes() -> None:
 def test_losses_are_those_of_brute_force() -> None:
     """The loss is the largest log-ratio over all data of four people, neighbours and results."""
     mechanism = tiny()
-    people = [(0, 0), (1, 0), (1, 1), (1, 1)]  # level and group
+    people = [(0, 0), (1, 0), (1, 1), (1, 1)]  # the level and group of each person
     law = DiscreteLaplace(4)
     most = [0.0, 0.0]
     results = list(itertools.product(range(-3, 6), repeat=2))
@@ -206,11 +206,11 @@ def test_replay_knows_how_far_a_person_moves() -> None:
     assert moved(step, before, (10, 1, 20, 30), one) == (
         True,
         False,
-    )  # it has no draw
+    )  # one group has no draw
     assert moved(step, before, (10, 0, 20, 31), one) == (
         True,
         False,
-    )  # it has nobody at ½
+    )  # one group has nobody at ½
 
 
 def test_it_is_stored_and_read_back() -> None:

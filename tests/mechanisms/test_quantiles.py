@@ -18,11 +18,11 @@ from tests.mechanisms.selections import ODDS, PRIOR, SPREADS, law, masses, proba
 
 
 def law_of(people: list[tuple[int, int]], scale: int, odds: tuple[int, int]) -> list[float]:
-    """Return the probabilities of candidates, with odds (l, r), by a direct count of people."""
+    """Return the probabilities of candidates for odds (l, r), by counting people directly."""
     left, right = odds
     shares = []
     for candidate, prior in enumerate(PRIOR):
-        # People in the candidate's cell count on the side that gives the smaller distance.
+        # People in the candidate's cell count on the side that makes the distance smaller.
         before = sum(right * k if cell < candidate else -left * k for cell, k in people)
         after = sum(left * k if cell > candidate else -right * k for cell, k in people)
         shares.append((prior, max(0, before, after) / scale))
@@ -42,7 +42,7 @@ def test_exponents_of_a_quantile_are_those_of_the_law(
 ) -> None:
     stated = probabilities(selection(scale, neighbours, odds=odds), people)
     assert stated == pytest.approx(law_of(people, scale, odds), rel=1e-12)
-    if odds[0] == odds[1]:  # equal odds: the median, with finer steps
+    if odds[0] == odds[1]:  # equal odds select the median, here with finer steps
         assert stated == pytest.approx(law(people, Fraction(scale, odds[0])), rel=1e-12)
 
 
@@ -86,9 +86,9 @@ def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[
 def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
     neighbours: str, odds: tuple[int, int]
 ) -> None:
-    """For all data sets of four people in six cells, exponents differ by at most the spread.
+    """A person changes the exponents by at most the declared spread, and the bound is attained.
 
-    The bound is attained. With very different priors, probabilities nearly attain it too.
+    The test enumerates data sets of four people in six cells, and all their neighbours.
     """
     scale = 64
     prior = np.array([1, 2**40, 2**40, 1])
@@ -112,9 +112,10 @@ def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
 
 
 def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
-    """One candidate has nearly all of the prior.
+    """The log-ratio of probabilities can be nearly as large as the loss.
 
-    A change brings it closer and moves another away.
+    One candidate has nearly all of the prior. A change of one person brings it closer, and moves
+    another candidate away.
     """
     for neighbours in ("replace", "add-remove"):
         mechanism = selection(4, neighbours, Listed(np.array([2**50, 1, 1, 1])), odds=(1, 3))
@@ -137,9 +138,9 @@ def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("odds", "seed"), [((1, 3), 1), ((7, 1), 2), ((3, 5), 3)])
 def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) -> None:
-    """Draws match probabilities.
+    """Draws have the stated probabilities.
 
-    With another seed, each of three tests fails with probability 10⁻⁷.
+    With another seed, each of three tests would fail with probability 10⁻⁷.
     """
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     mechanism, source = selection(12, odds=odds), ep.Seeded(seed)

@@ -1,4 +1,4 @@
-"""Weights and losses of rungs equal exact fractions, rounded down."""
+"""Weights and losses on a ladder equal exact fractions, rounded down."""
 
 from __future__ import annotations
 

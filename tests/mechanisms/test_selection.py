@@ -30,7 +30,7 @@ def test_exponents_are_those_of_the_law(people: list[tuple[int, int]], scale: in
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
-    """Losses are bounded over all data sets of three people in six cells and all neighbours."""
+    """Losses are bounded for all data sets of three people in six cells, and all neighbours."""
     scale = 8
     mechanism = selection(scale, neighbours)
     worst = {1: 0.0, 2: 0.0, 5: 0.0}
@@ -55,9 +55,9 @@ def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
 
 @pytest.mark.statistical
 def test_draws_follow_the_law() -> None:
-    """Draws match probabilities.
+    """Draws have the stated probabilities.
 
-    With another seed, each of three tests fails with probability 10⁻⁷.
+    With another seed, each of three tests would fail with probability 10⁻⁷.
     """
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     for scale, seed in ((1, 1), (4, 2), (30, 3)):
@@ -69,12 +69,12 @@ def test_draws_follow_the_law() -> None:
         )
         expected = np.array(law(people, scale)) * 1500
         assert chisquare(drawn, expected).pvalue > 1e-7
-    # Power: a sampler with a tenth of the scale is detected.
+    # Power: a sampler with a tenth of the scale is rejected.
     assert chisquare(drawn, np.array(law(people, 3)) * 1500).pvalue < 1e-7
 
 
 def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:
-    """Other candidates are at distances of thousands of scales, so they are never drawn."""
+    """Candidates that are thousands of scales away are never drawn."""
     mechanism = selection(1, weights=(1, 1, 1))
     source = ep.Seeded(5)
     cells, sums = np.array([1]), np.array([10**6])
@@ -146,7 +146,7 @@ def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Careless(Selection):
-    """Doubles the exponents, so a person changes them by twice as much."""
+    """A faulty mechanism: it doubles the exponents, so a person changes them by twice as much."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         return 2 * super().exponent(candidate, cells, masses)
@@ -154,7 +154,10 @@ class Careless(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Boastful(Selection):
-    """Counts only the weight below a candidate, as if people were added and not replaced."""
+    """A faulty mechanism: it uses only the weight below a candidate.
+
+    That would suffice if people were added, but they are replaced.
+    """
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         below = int(masses[cells < candidate].sum())
@@ -163,7 +166,7 @@ class Boastful(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Turned(Selection):
-    """Declares one quantile but selects another."""
+    """A faulty mechanism: it declares one quantile but selects another."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         return replace(as_other(Selection, self), odds=self.odds[::-1]).exponent(
@@ -176,7 +179,7 @@ class Turned(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Outside(Selection):
-    """Ignores people in the candidate's own cell."""
+    """A faulty mechanism: it ignores people in the candidate's cell."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         left, right = self.odds
@@ -193,7 +196,7 @@ class Outside(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Narrow(Selection):
-    """Declares half of the true spread."""
+    """A faulty mechanism: it declares half of the true spread."""
 
     @property
     def spread(self) -> int:
@@ -229,7 +232,7 @@ def test_draws_of_another_quantile_are_noticed(kind: type[Selection]) -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_the_checker_finds_the_spread_by_itself(neighbours: str) -> None:
-    """A mechanism with twice the declared loss is charged the true loss."""
+    """If a mechanism loses twice what it declares, the checker finds the true loss."""
     honest = selection(2 * SPREADS[neighbours]((1, 3)), neighbours, odds=(1, 3))
     broken = as_other(Narrow, honest)
     said = zip(broken.losses, broken.levels.tolist(), strict=True)

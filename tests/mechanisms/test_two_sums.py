@@ -1,4 +1,4 @@
-"""Two noisy sums match the scheme, are rounded down once, and move in one direction."""
+"""Two noisy sums match the scheme, are rounded down once, and both rise if a person is added."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_sums_are_those_of_the_scheme(scheme: str) -> None:
 
 
 def test_sums_round_down_once() -> None:
-    """The floor is applied to the total, never to the contribution of one person."""
+    """The total is rounded down, and never the contribution of one person."""
     made = mechanism(Hourglass.best(1, 8))
     counted = of_numbers(np.array([1.0]), np.array([3]), np.array([GRID - 1]))
     assert made.total(counted) == (7, 3 * 8 - 7)

@@ -24,7 +24,7 @@ LEAST = 100.0
 
 
 class Tape(Source):
-    """A source that returns the given words, and then raises."""
+    """A source that returns the given words, and then raises an error."""
 
     def __init__(self, words: Iterable[int]) -> None:
         self.tape = list(words)
@@ -54,7 +54,7 @@ def chi_square(observed: Sequence[float], probabilities: Sequence[float]) -> flo
 
 
 def two_samples(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return the p-value of a test that two samples (as counts) have the same distribution."""
+    """Return the p-value of a test that two samples of counts have the same distribution."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     share = min(a.sum(), b.sum()) / (a.sum() + b.sum())
     cells: list[list[float]] = [[0.0, 0.0]]

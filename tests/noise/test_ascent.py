@@ -1,4 +1,4 @@
-"""The coin that decides whether a draw leaves the first stair; its odds are irrational."""
+"""The coin that decides whether a draw leaves the first stair. Its probability is irrational."""
 
 from __future__ import annotations
 

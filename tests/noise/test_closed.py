@@ -33,7 +33,10 @@ LAWS = [
     (Closed(Fraction(1, 2), 5), 8),
     (Closed(Fraction(1), 5), 12),
 ]
-"""Laws, and the range of cell values to enumerate: less than 1e-7 is outside."""
+"""Distributions, and the range of cell values to enumerate.
+
+The probability outside is below 1e-7.
+"""
 
 EVERY = [pytest.param(law, id=repr(law)) for law, _ in LAWS]
 FAR = dict(LAWS)
@@ -75,7 +78,7 @@ def test_moments_and_tail_are_those_of_all_tables(law: Closed) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(2**20), Fraction(2**70)])
 def test_two_cells_are_a_number_and_its_opposite(scale: Fraction) -> None:
-    """The noise of two cells is discrete Laplace of half the scale, like the noise of a mean."""
+    """The noise of two cells is discrete Laplace with half the scale, like the noise of a mean."""
     law, one = Closed(scale, 2), DiscreteLaplace(scale / 2)
     assert law.variance == pytest.approx(one.variance, rel=1e-12)
     for x in (0, 1, int(scale), 5 * int(scale)):
@@ -94,7 +97,7 @@ def test_large_scales_have_the_variance_of_the_limit(cells: int) -> None:
 
 @pytest.mark.parametrize("cells", [3, 4, 7])
 def test_the_variance_is_exact_on_integers(cells: int) -> None:
-    """The variance equals sums over the total and the number of positive cells, in powers of q."""
+    """The variance equals a sum over the total and the number of positive cells, in powers of q."""
     k = cells
     for scale in (Fraction(1), Fraction(2), Fraction(9)):
         q = math.exp(-2.0 / float(scale))
@@ -113,7 +116,7 @@ def test_the_variance_is_exact_on_integers(cells: int) -> None:
 def part(total: int, parts: int, less: int = 0) -> float:
     """Return E (v - less)² for a part v of a uniform composition into positive parts.
 
-    v has the mean total/parts, and E v(v - 1) is 2·C(total, parts + 1)/C(total - 1, parts - 1).
+    The mean of v is total/parts, and E v(v - 1) is 2·C(total, parts + 1)/C(total - 1, parts - 1).
     """
     pairs = 2.0 * math.comb(total, parts + 1) / math.comb(total - 1, parts - 1)
     mean = total / parts
@@ -178,7 +181,11 @@ def test_python_integers_follow_it_too(law: Closed, monkeypatch: pytest.MonkeyPa
 
 
 def witness(law: Closed, source: Any) -> Table:
-    """Draw independent noise in all cells except the last, accepted by a coin for the last cell."""
+    """Draw by another sampler.
+
+    All cells but one have independent noise. A coin with the last cell's probability accepts the
+    table.
+    """
     one = DiscreteLaplace(law.scale)
     while True:
         first = [one.draw(source) for _ in range(law.cells - 1)]
@@ -190,7 +197,7 @@ def witness(law: Closed, source: Any) -> Table:
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [2, 3, 5, 8])
 def test_a_witness_has_the_same_law(cells: int) -> None:
-    """For noise too large to enumerate, both samplers agree on three summaries of a table."""
+    """If noise is too large to enumerate, both samplers agree on three summaries of a table."""
     law = Closed(Fraction(50, 3), cells)
     source = Seeded(8)
     theirs = np.array([witness(law, source) for _ in range(6000)])
@@ -206,12 +213,12 @@ def test_a_witness_has_the_same_law(cells: int) -> None:
         counts = [np.bincount(each, minlength=401).tolist() for each in (first, second)]
         assert two_samples(counts[0], counts[1]) > ALPHA
         wrong = np.clip(of(3 * ours // 2), 0, 400)
-        if of(ours).max() > cells:  # not for the number of positive cells, which has no scale
+        if of(ours).max() > cells:  # the number of positive cells has no scale
             assert two_samples(counts[0], np.bincount(wrong, minlength=401).tolist()) < ALPHA
 
 
 def even_j(law: Closed, source: Any) -> Table:
-    """A wrong sampler: a fair coin per cell decides whether the cell is positive."""
+    """A wrong sampler: for each cell, a fair coin decides whether the cell is positive."""
     d, k = law.cells - 1, law.cells
     while True:
         r = int(Geometric(law.scale / 2).draw(source, d).sum())
@@ -243,7 +250,8 @@ def test_the_test_has_power(law: Closed) -> None:
         assert fits(law, [wrong(law, z) for z in singles(law)]) < ALPHA
     half = Closed(law.scale / 2, law.cells)
     assert fits(law, half.draw(Seeded(4), 3000).tolist()) < ALPHA
-    # Independent noise, with the last cell replaced by minus the sum of the others.
+    # A wrong sampler: independent noise, with the last cell replaced by minus the sum of the
+    # others.
     loose = DiscreteLaplace(law.scale).draw(Seeded(5), 3000 * law.cells).reshape(-1, law.cells)
     loose[:, -1] = -loose[:, :-1].sum(axis=1)
     assert fits(law, loose.tolist()) < ALPHA
@@ -263,7 +271,8 @@ def test_draws_of_any_size_never_wrap() -> None:
         assert many.shape == (40, 4)
         assert all(sum(row) == 0 for row in many.tolist())
         mean = sum(abs(x) for row in many.tolist() for x in row) / 160
-        # The mean absolute value of a cell is 2·3s/4 with s = scale/2; false alarms are below 1e-9.
+        # The mean absolute value of a cell is 2·3s/4 with s = scale/2. The false-alarm probability
+        # is below 1e-9.
         assert 0.3 < mean / (float(law.scale) / 2 * 1.5) < 2.5
     assert Closed(Fraction(2**200 + 1, 3), 4).draw(Seeded(1), 2).dtype == object
     assert Closed(2**54, 4).draw(Seeded(1), 2).dtype == np.int64
@@ -283,7 +292,7 @@ def test_many_cells_are_drawn() -> None:
     table = law.draw(Seeded(1))
     assert len(table) == 10_000
     assert sum(table) == 0
-    # Half of the cells are positive, and their sum is d·s, both within six standard errors.
+    # Within six standard errors, half of the cells are positive, and the sum of these is d·s.
     assert abs(sum(x > 0 for x in table) - 5_000) < 6 * 50
     total = sum(x for x in table if x > 0)
     assert abs(total / (9_999 * 2.0**39) - 1.0) < 6 / 99.0

@@ -56,7 +56,7 @@ TABLES: list[Closed | Cube] = [
     Cube(Fraction(4, 3), 4),
 ]
 FAR, FAR_PAIRS = 400, 90
-"""Enumeration limits: for all of these distributions, a probability below 1e-15 is outside."""
+"""Enumeration limits: each distribution has less than 1e-15 of its probability outside."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law in (*LINES, *PAIRS, *TABLES)]
 
@@ -74,7 +74,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def beside(cells: int, scale: float) -> dict[int, float]:
-    """Return the sum of e^{-|z|/scale} over independent cells, by their total."""
+    """Return the sum of e^{-|z|/scale} over independent cells, for each total of the cells."""
     one = np.exp(-np.abs(np.arange(-FAR, FAR + 1)) / scale)
     found = one
     for _ in range(cells - 1):
@@ -84,7 +84,7 @@ def beside(cells: int, scale: float) -> dict[int, float]:
 
 
 def in_shells(law: Cube, first: int) -> float:
-    """Return Σ e^{-r/scale} over vectors with this first entry; r is the largest absolute entry."""
+    """Return Σ e^{-r/scale} over the vectors with this first entry; r is the largest |entry|."""
     others = law.dimension - 1
     sizes = [(2 * r + 1) ** others for r in range(first - 1, FAR + 1)]
     sizes[0] = 0
@@ -130,7 +130,7 @@ def test_variance_tail_and_deviation_are_those_of_a_sum(law: Any) -> None:
 
 
 def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
-    """Generate all shifts by this many points, up to sign."""
+    """Generate the shifts by this many points, in the norm of the distribution, up to sign."""
     if isinstance(law, Law):
         yield (points,)
     elif isinstance(law, Cube):
@@ -152,7 +152,10 @@ def exponent(law: Any, at: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize("law", EVERY)
 @pytest.mark.parametrize("points", [0, 1, 2, 3, 4, 5, 6, 8])
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
-    """The loss is exact over all outcomes within a few stairs; farther out the ratios repeat."""
+    """The loss equals the largest log-ratio over all outcomes within a few stairs.
+
+    Farther out, the ratios repeat.
+    """
     wide = range(-16, 17)
     outcomes: list[tuple[int, ...]] = [(x,) for x in wide]
     if isinstance(law, PairLaw):
@@ -175,7 +178,10 @@ def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
 
 @pytest.mark.parametrize("law", EVERY)
 def test_one_draw_and_many_follow_the_law(law: Any) -> None:
-    """Mean squares and tails are within six standard errors; false-alarm rate 1e-8 each."""
+    """Mean squares and tails are within six standard errors.
+
+    The false-alarm probability is 1e-8 each.
+    """
     one = law.draw(Seeded(5))
     assert type(one) is (int if isinstance(law, Law) else tuple)
     many = np.asarray(law.draw(Seeded(6), 20_000))

@@ -32,7 +32,7 @@ LAWS = [
     (Cube(Fraction(1, 4), 4), 7),
     (Cube(Fraction(1, 5), 5), 5),
 ]
-"""Laws, and the range of entries to enumerate: less than 1e-7 is outside."""
+"""Distributions, and the range of entries to enumerate. The probability outside is below 1e-7."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law, _ in LAWS]
 FAR = dict(LAWS)
@@ -68,7 +68,7 @@ def test_moments_and_tails_are_those_of_all_vectors(law: Cube) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(2**20), Fraction(2**70)])
 def test_one_number_has_the_discrete_laplace_law(scale: Fraction) -> None:
-    """One entry is discrete Laplace noise, like the noise of a mean."""
+    """A vector with one entry is discrete Laplace noise, like the noise of a mean."""
     law, one = Cube(scale, 1), DiscreteLaplace(scale)
     assert law.variance == pytest.approx(one.variance, rel=1e-12)
     for x in (0, 1, int(scale), 5 * int(scale)):
@@ -140,7 +140,7 @@ def test_draws_follow_the_law(law: Cube) -> None:
 
 
 def largest_fit(law: Cube, drawn: Any) -> float:
-    """Return the p-value of the largest entries only, which is sensitive to small faults."""
+    """Return the p-value of the largest entries alone. They reveal small faults."""
     shares: dict[int, float] = {}
     for z, chance in chances(law).items():
         shares[max(map(abs, z))] = shares.get(max(map(abs, z)), 0.0) + chance
@@ -172,7 +172,7 @@ def test_python_integers_follow_it_too(law: Cube, monkeypatch: pytest.MonkeyPatc
 
 
 def witness(law: Cube, size: int) -> Any:
-    """Draw by another sampler: the largest entry, then a point of its shell by rejection."""
+    """Draw by another sampler: first the largest entry, then a point on its shell by rejection."""
     d, chance = law.dimension, np.random.default_rng(8)
     r = np.arange(1.0, 400.0)
     shells = ((2 * r + 1) ** d - (2 * r - 1) ** d) * np.exp(-r / float(law.scale))
@@ -190,7 +190,7 @@ def witness(law: Cube, size: int) -> Any:
 @pytest.mark.statistical
 @pytest.mark.parametrize("dimension", [2, 3, 6])
 def test_a_witness_has_the_same_law(dimension: int) -> None:
-    """For noise too large to enumerate, both samplers agree on three summaries of a vector."""
+    """If noise is too large to enumerate, both samplers agree on three summaries of a vector."""
     law = Cube(Fraction(17, 3), dimension)
     theirs = witness(law, 1500)
     ours = law.draw(Seeded(9), 20_000)
@@ -208,8 +208,10 @@ def test_a_witness_has_the_same_law(dimension: int) -> None:
 
 
 def cubes(law: Cube, variables: int, *, coins: bool) -> Any:
-    """Return vectors that are uniform in cubes; wrong arguments change how sides are
-    distributed."""
+    """Return vectors that are uniform in cubes.
+
+    Wrong arguments give the sides another distribution.
+    """
     d, chance = law.dimension, np.random.default_rng(6)
     r = Geometric(law.scale).draw(Seeded(6), 60_000 * variables).reshape(-1, variables).sum(axis=1)
     if coins:
@@ -242,7 +244,8 @@ def test_draws_of_any_size_never_wrap() -> None:
         many = law.draw(Seeded(1), 40)
         assert many.shape == (40, 4)
         mean = sum(abs(x) for row in many.tolist() for x in row) / 160
-        # The mean absolute value of an entry is (d + 1)/2 scales; false alarms are below 1e-9.
+        # The mean absolute value of an entry is (d + 1)/2 scales. The false-alarm probability is
+        # below 1e-9.
         assert 0.5 < mean / (float(law.scale) * 2.5) < 2.0
     assert Cube(Fraction(2**200 + 1, 3), 4).draw(Seeded(1), 2).dtype == object
     assert Cube(2**53, 4).draw(Seeded(1), 2).dtype == np.int64

@@ -20,7 +20,7 @@ def test_the_enclosure_holds_and_is_narrow(p: int, q: int, bits: int, whole: boo
     p = p % (50 * q) if whole else p % (q + 1)
     lo, hi = enclose(p, q, bits)
     with localcontext() as context:
-        context.prec = 250  # a different algorithm, in decimal
+        context.prec = 250  # computed by a different algorithm, in decimal arithmetic
         true = (-Decimal(p) / Decimal(q)).exp() * Decimal(2) ** bits
         assert lo <= true <= hi
     assert 0 <= lo <= hi <= 2**bits

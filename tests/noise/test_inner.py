@@ -1,4 +1,4 @@
-"""The inner width of least variance, compared with all widths and the continuous optimum."""
+"""The inner width with the least variance, compared with all widths and the continuous optimum."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ def test_no_other_width_is_better(rate: Fraction, n: int) -> None:
     for kind, best in ((Staircase, best_inner), (Staircase2D, best_inner_2d)):
         variances = [kind(rate, n, g).variance for g in range(1, n + 1)]
         chosen = best(rate, n)
-        # In floats, widths next to the best can have the same variance, but none can be better.
+        # In floats, widths next to the best width can have the same variance, but none has a
+        # smaller one.
         assert variances[chosen - 1] <= min(variances) * (1 + 4e-16)
         if rate >= 1:
             assert variances.index(min(variances)) == chosen - 1
 
 
 def test_pairs_have_two_valleys() -> None:
-    # The search considers all local minima, because at first a wider ring is worse.
+    # The search must consider all local minima: widening the first stair makes the variance larger
+    # at first.
     variances = [Staircase2D(4, 200, g).variance for g in range(1, 201)]
     assert variances[0] < variances[1]
     assert best_inner_2d(4, 200) == variances.index(min(variances)) + 1 == 79
-    # If the lattice is coarse for the rate, a width of one point is best.
+    # If the lattice is coarse compared with the rate, a width of one point is best.
     assert best_inner_2d(40, 200) == 1
 
 
@@ -59,7 +61,8 @@ def test_the_share_is_that_of_geng_and_viswanath(rate: Fraction) -> None:
         cubic = (b - 2 * b**2 + 2 * b**4 - b**5) / 2
         root = (cubic.ln() / 3).exp()
         share = -b / (1 - b) + root / (1 - b) ** 2
-        # On the lattice the first stair has 2g - 1 points, half a point less than g on each side.
+        # On the lattice, the first stair has 2g - 1 points, which is half a point less than g on
+        # each side.
         assert abs(best_inner(rate, n) - Decimal("0.5") - n * share) < 1
 
 
@@ -75,6 +78,6 @@ def test_the_variance_is_that_of_the_paper_as_the_lattice_grows(rate: Fraction) 
         assert law.variance / n**2 == pytest.approx(sigma2, rel=near)
         glass = Hourglass.best(rate, n)
         assert glass.inner == law.inner
-        # With the continuous optimum, the coordinates are uncorrelated.
+        # At the continuous optimum, the coordinates are uncorrelated.
         assert abs(glass.covariance) < max(1e-3, 1 / law.inner) * glass.variance
     assert Staircase2D.best(rate, 2**20).variance > Staircase.best(rate, 2**20).variance

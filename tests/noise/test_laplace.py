@@ -41,7 +41,7 @@ KINDS = [Geometric, DiscreteLaplace]
 
 
 def below_edge(law: Law, x: int) -> float:
-    """Return P(X <= x), from the closed form, not from the code under test."""
+    """Return P(X <= x) by the closed form, not by the code under test."""
     a = math.exp(-1 / law.scale)
     if isinstance(law, Geometric):
         return 1.0 - math.exp(-(x + 1) / law.scale) if x >= 0 else 0.0
@@ -55,7 +55,10 @@ def edges_of(law: Law) -> list[int]:
 
 
 def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
-    """Return the number of draws in each cell (e, e'], in integers because floats would round."""
+    """Return the number of draws in each cell (e, e'].
+
+    The edges are integers, because floats would round.
+    """
     if isinstance(draws, np.ndarray) and draws.dtype == np.int64:
         at = np.searchsorted(np.array(edges, dtype=np.int64), draws, side="left")
         return [int(n) for n in np.bincount(at, minlength=len(edges) + 1)]
@@ -88,7 +91,8 @@ def test_many_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha:
     "scale",
     [
         *(Fraction(1, 3), Fraction(7, 3), Fraction(2**53 - 1, 2**52), Fraction(2**200)),
-        # These scales use the same code; test_single_draws.py has more scales and tests the power.
+        # Other scales use the same code. test_single_draws.py has more of them, and tests the
+        # power.
         *(
             pytest.param(scale, marks=pytest.mark.slow)
             for scale in map(Fraction, (0.5, 1, 10, 2**45, 2**62 - 1))
@@ -110,11 +114,11 @@ def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alph
 def test_a_scale_wrong_by_a_twentieth_is_noticed(
     scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
 ) -> None:
-    # The test above has as many draws, so it also rejects a scale that is wrong by 5 %.
+    # The test above has the same number of draws. It also rejects a scale that is wrong by 5 %.
     if (scale * wrong).numerator > 2**53:
         scale = Fraction(
             scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
-        )  # small enough for the vector sampler
+        )  # small enough for the sampler of arrays
     draws = DiscreteLaplace(scale * wrong).draw(Seeded(3), 300_000)
     assert fits(DiscreteLaplace(scale), draws, fit) < alpha
 
@@ -133,7 +137,8 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(2**45), Fraction(3**30)], ids=str)
 def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: float) -> None:
-    # Rounding to floats would affect low bits. Modulo 64 the distribution is uniform up to 2**-40.
+    # Rounding to floats would change the low bits. Modulo 64, the distribution is uniform up to
+    # 2**-40.
     draws = DiscreteLaplace(scale).draw(Seeded(5), 300_000)
     assert fit(np.bincount(draws % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 
@@ -154,7 +159,8 @@ def test_the_exact_fallback_gives_the_very_same_draws(
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [0.5, 7 / 3, 10.0, 1000.0])
 def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> None:
-    # OpenDP is an independent sampler without a seed, so each run has false-alarm rate alpha.
+    # OpenDP's sampler is independent of ours and has no seed, so each run has false-alarm
+    # probability alpha.
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
     size = 40_000
@@ -205,8 +211,8 @@ def test_a_large_draw_is_kept_as_it_is(
 
 
 def test_a_source_of_zeros_reaches_far_and_does_not_wrap(tape: Tape) -> None:
-    # The tape gives U = 5, accepted. Then V passes the end of its table twelve times, 44 steps
-    # each.
+    # The tape gives U = 5, which is accepted. Then V runs past the end of its table twelve times,
+    # 44 steps each.
     top = 2**64 - 1
     source = tape([5] * 18 + [0] * 18 + [0] * 18 * 12 + [top] * 18)
     draws = Geometric(2**53).draw(source, 1)
@@ -244,7 +250,7 @@ def test_any_scale_any_size(t: int, s: int, size: int, seed: int) -> None:
         draws = law.draw(Seeded(seed), size)
         assert draws.dtype == np.int64
         assert draws.shape == (size,)
-        # P(|X| >= 60 scale + 1) < e^-60 for each
+        # for each scale, P(|X| >= 60 scale + 1) < e^-60
         assert all(abs(draw) <= 60 * scale + 1 for draw in draws.tolist())
         assert abs(law.draw(Seeded(seed))) <= 60 * scale + 1
     assert all(draw >= 0 for draw in Geometric(scale).draw(Seeded(seed), size).tolist())

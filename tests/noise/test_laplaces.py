@@ -60,7 +60,7 @@ def test_a_move_costs_its_length(
     law = Laplaces(scale)
     after = law.exponent(start[0] + move[0], start[1] + move[1])
     assert abs(after - law.exponent(*start)) <= (abs(move[0]) + abs(move[1])) / scale
-    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # equality from 0
+    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # from 0 on, both are equal
 
 
 @pytest.mark.statistical
@@ -116,7 +116,7 @@ def test_outcomes_are_integers(x: object) -> None:
             Laplaces(1).exponent(*pair)
 
 
-# The smallest variance.
+# The smallest variance of staircase noise.
 
 RATES = [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(4), Fraction(8), Fraction(20)]
 
@@ -129,7 +129,7 @@ def test_the_least_variance_is_the_limit_of_fine_steps(rate: Fraction) -> None:
 
 
 def variance(rate: float, gamma: np.ndarray) -> np.ndarray:
-    """Return the variance of staircase noise, summed over stairs; `gamma` is the first width."""
+    """Return the variance of staircase noise as a sum over stairs. `gamma` is the first width."""
     b = math.exp(-rate)
     heights = b ** np.arange(math.ceil(60.0 / rate) + 2)
     left = np.zeros((len(gamma), len(heights)))

@@ -31,7 +31,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**30), st.integers(1, 10**30))
 
 
 def weights(law: Law) -> dict[int, Decimal]:
-    """Return a^|x| over the support, as far as 60 digits can represent it."""
+    """Return a^|x| over the support, as far as it matters at 60 digits."""
     a = (-Decimal(law.scale.denominator) / Decimal(law.scale.numerator)).exp()
     far = math.ceil(150 * law.scale) + 3
     start = 0 if isinstance(law, Geometric) else -far
@@ -73,7 +73,8 @@ def test_any_scale_is_accurate(scale: Fraction) -> None:
         context.Emin = -(10**17)
         rate = Decimal(scale.denominator) / Decimal(scale.numerator)
         a = (-rate).exp()
-        # Even at this precision, 1 - a loses the digits of a small a, so the series is used.
+        # Even at this precision, 1 - a loses the digits of a small a. So the series is used
+        # instead.
         geometric = float((1 - a).ln() if a > Decimal("1e-20") else -a)
         laplace = float(((1 - a) / (1 + a)).ln() if a > Decimal("1e-20") else -2 * a)
         variance = float(2 * a / (1 - a) ** 2)

@@ -1,4 +1,4 @@
-"""The declared pieces of every noise distribution, compared with its exponents."""
+"""The pieces that every noise distribution declares, compared with its exponents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def walked(distance: int, pieces: Pieces) -> int:
-    """Return the number of pieces that end before a distance, by a loop, or division if far."""
+    """Return the number of pieces that end before a distance.
+
+    A loop counts them, or a division if the distance is large.
+    """
     if distance > 10_000:
         return -(-(distance + 1 - pieces.inner) // pieces.steps)
     fallen, end = 0, pieces.inner
@@ -60,7 +63,7 @@ def walked(distance: int, pieces: Pieces) -> int:
 
 
 def said(pieces: Pieces, *at: int) -> Any:
-    """Return the exponent according to the declared pieces."""
+    """Return the exponent that the declared pieces imply."""
     if pieces.shape == "point":
         return math.inf if any(at) else 0
     if pieces.shape == "half-line" and at[0] < 0:

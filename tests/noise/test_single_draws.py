@@ -43,7 +43,7 @@ SINGLE, MANY = 5000, 20_000
 
 @functools.cache
 def table(law: Any) -> dict[Any, float]:
-    """Return every outcome, or pair of outcomes, that is not too rare, with its probability."""
+    """Return every outcome or pair of outcomes that is not too rare, with its probability."""
     span = range(-14, 15)
     shares: dict[Any, float]
     if isinstance(law, (Laplaces, Staircase2D, Hourglass)):
@@ -67,7 +67,7 @@ def fits(law: Any, draws: list[Any]) -> float:
 
 @functools.cache
 def singles(law: Any) -> list[Any]:
-    """Return single draws, cached because several tests read them."""
+    """Return single draws. They are cached, because several tests read them."""
     source = Seeded(1)
     return [law.draw(source) for _ in range(SINGLE)]
 
@@ -110,7 +110,7 @@ def test_the_test_has_power(law: Any, wrong: str) -> None:
     if isinstance(law, Geometric) and wrong == "same":
         return  # a geometric draw is never negative
     if isinstance(law, (Laplaces, Staircase2D)) and wrong == "apart":
-        return  # mirroring does not change these distributions
+        return  # these distributions are symmetric, so mirroring does not change them
     assert fits(law, [WRONG[wrong](each) for each in singles(law)]) < ALPHA
 
 

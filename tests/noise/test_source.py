@@ -60,7 +60,7 @@ def test_every_bit_is_used() -> None:
 @pytest.mark.parametrize("size", [1000, 50_000])
 @pytest.mark.parametrize("kind", ["system", "seeded"])
 def test_bytes_are_uniform(kind: str, size: int, fit: Fit, alpha: float) -> None:
-    # The system's bytes cannot be seeded, so each run has false-alarm rate alpha.
+    # The system's entropy has no seed, so each run has false-alarm probability alpha.
     source = System() if kind == "system" else Seeded(11)
     data = b"".join(source.bytes(size) for _ in range(200_000 // size))
     counts = np.bincount(np.frombuffer(data, dtype=np.uint8), minlength=256)
@@ -77,7 +77,7 @@ def test_a_seed_repeats_itself(seed: int, sizes: list[int]) -> None:
 
 
 def test_a_seed_means_the_same_everywhere() -> None:
-    # Recorded values: simulations in the documentation depend on this stream.
+    # These values are recorded, because simulations in the documentation depend on this stream.
     assert Seeded(0).words(2).tolist() == [5806055373285669698, 16885915839499191881]
     assert Seeded(0).bytes(8) == (5806055373285669698).to_bytes(8, "little")
 
@@ -125,7 +125,7 @@ assert len({s[16:] for s in seen}) == 3, "large requests repeat after a fork"
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork on Windows")
 def test_forks_draw_different_bytes() -> None:
-    # A separate interpreter, because test workers have threads, which a fork does not copy.
+    # This test needs a separate interpreter: test workers have threads, which a fork does not copy.
     subprocess.run([sys.executable, "-c", FORK], check=True, timeout=60)
 
 
@@ -140,7 +140,7 @@ def test_importing_the_room_is_light() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 7, 2**70])
 def test_seeded_noise_is_no_stream_that_numpy_makes_of_the_same_seed(seed: int) -> None:
-    """Noise is independent of data that were simulated with the same seed."""
+    """Noise is independent of data that NumPy simulated with the same seed."""
     ours = set(Seeded(seed).words(4096).tolist())
     rng = np.random.default_rng(seed)
     for theirs in (rng, *rng.spawn(3)):

@@ -75,14 +75,17 @@ def counted(draws: np.ndarray) -> Counter[object]:
     if draws.ndim == 1:
         singles, times = np.unique(draws, return_counts=True)
         return Counter(dict(zip(singles.tolist(), times.tolist(), strict=True)))
-    assert np.abs(draws).max() < 2**31  # so a pair fits in one integer
+    assert np.abs(draws).max() < 2**31  # so a pair fits into one integer
     whole, times = np.unique(draws[:, 0] * 2**32 + draws[:, 1] + 2**31, return_counts=True)
     pairs = zip((whole >> 32).tolist(), ((whole & (2**32 - 1)) - 2**31).tolist(), strict=True)
     return Counter(dict(zip(pairs, times.tolist(), strict=True)))
 
 
 def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
-    """Return the p-value of draws: a cell per outcome, and one for all far or rare outcomes."""
+    """Return the p-value of draws.
+
+    There is one cell for each outcome, and one for all far or rare outcomes.
+    """
     table = table_of(law)
     seen = [counts[outcome] for outcome in table]
     elsewhere = 1.0 - math.fsum(table.values())
@@ -92,19 +95,20 @@ def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
 def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float:
     """Return the p-value of one wide coordinate.
 
-    Cells are eighths of the first stair, and quarters of the others.
+    Cells are eighths of the first stair and quarters of the others.
     """
     n, g = law.steps, law.inner
     width, quarter = 2 * g - 1, n // 4
     at = np.asarray(draws, dtype=np.int64)  # larger values would raise an error
     inside = np.abs(at) < g
     cells: Counter[tuple[int, int, int]] = Counter()
-    # Eight times a position in 2**45 steps is far below 2**63.
+    # Eight times a position among 2**45 steps is far below 2**63.
     eighths, times = np.unique((at[inside] + g - 1) * 8 // width, return_counts=True)
     for i, more in zip(eighths.tolist(), times.tolist(), strict=True):
         cells[0, 0, i] += more
     height, place = np.divmod(np.abs(at[~inside]) - g, n)
-    # Encode sign, height and quarter in one integer: n is below 2**46, so heights are below 2**17.
+    # Sign, height and quarter are encoded in one integer. n is below 2**46, so heights must be
+    # below 2**17.
     rest = (height * 8 + np.minimum(place // quarter, 7)) * 2 + (at[~inside] > 0)
     stairs, times = np.unique(rest, return_counts=True)
     for where, more in zip(stairs.tolist(), times.tolist(), strict=True):
@@ -122,7 +126,7 @@ def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float
 
 
 def rings_fit(law: Staircase2D, draws: np.ndarray | list[tuple[int, int]], fit: Fit) -> float:
-    """Return the p-value of distances, in quarters of a ring."""
+    """Return the p-value of distances. Cells are quarters of a ring."""
     n, g = law.steps, law.inner
     edges = [1, g // 2, g]
     edges += [g + i * (n // 4) for i in range(1, 4 * math.ceil(30 / law.rate) + 5)]
@@ -154,7 +158,7 @@ def test_draws_have_their_law(
     assert fits(kind(rate * Fraction(11, 10), n, g), many, fit) < alpha
 
 
-# test_single_draws.py tests single draws for other parameters, including power.
+# test_single_draws.py tests single draws with other parameters, and the power.
 SINGLE = [*SMALL[1:4:2], *(pytest.param(*SMALL[i], marks=pytest.mark.slow) for i in (0, 2, 4, 5))]
 
 
@@ -167,7 +171,8 @@ def test_single_draws_have_their_law(
     law, source = kind(rate, n, g), Seeded(2)
     singles: Counter[object] = Counter(law.draw(source) for _ in range(15_000))
     assert fits(law, singles, fit) > alpha
-    # Power: twice the rate is detected, or another width if few draws leave the first stair.
+    # Power: twice the rate is detected. If few draws leave the first stair, another width is
+    # detected instead.
     assert (
         min(fits(kind(2 * rate, n, g), singles, fit), fits(kind(rate, n, g % n + 1), singles, fit))
         < alpha
@@ -205,7 +210,7 @@ def test_wide_stairs_have_their_law(rate: Fraction, n: int, g: int, fit: Fit, al
     assert rings.dtype == np.int64
     assert rings_fit(two, rings, fit) > alpha
     assert rings_fit(two, [two.draw(source) for _ in range(8000)], fit) > alpha
-    # The position on the ring: all sides are equally likely, and so are all positions on a side.
+    # All sides of a ring are equally likely, and so are all positions on a side.
     size = np.abs(rings).sum(axis=1)
     along = np.minimum((np.abs(rings[:, 1]) / size * 8).astype(int), 7)
     side = 2 * (rings[:, 0] > 0) + (rings[:, 1] > 0)

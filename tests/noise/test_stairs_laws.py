@@ -1,4 +1,4 @@
-"""The declared properties of staircase noise, compared with sums, also at extreme parameters."""
+"""The declared properties of staircase noise, compared with sums, even at extreme parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**12), st.integers(1, 10**12))
 
 
 def tower(rate: Fraction, n: int, g: int, far: int) -> dict[int, Decimal]:
-    """Return e^{-rate level} by distance, computed by repeated multiplication."""
+    """Return e^{-rate·level} at each distance, by repeated multiplication."""
     b = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     weights, weight = {}, Decimal(1)
     for a in range(far):
@@ -62,7 +62,7 @@ def test_a_staircase_of_pairs_is_that_of_a_sum(rate: Fraction, n: int, g: int) -
         shells = tower(rate, n, g, math.ceil(100 / rate) * n + 2 * n)
         # |x| + |y| = s has 4s points: each x in -s, ..., s occurs twice, except the ends.
         total = 1 + sum(4 * s * w for s, w in shells.items())
-        squares, below = Decimal(0), 0  # below: 1 + 4 + ... + (s - 1)^2
+        squares, below = Decimal(0), 0  # points farther in: 1 + 4 + ... + (s - 1)^2
         for s, w in shells.items():
             squares += (4 * below + 2 * s * s) * w
             below += s * s
@@ -117,8 +117,8 @@ def test_probabilities_sum_to_one(n: int, g: int) -> None:
     share=st.fractions(0, 1),
 )
 def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) -> None:
-    # An independent derivation: x is on the first stair, or is inner + r + n K with K geometric and
-    # r uniform.
+    # An independent derivation: x is on the first stair, or x = inner + r + n K with K geometric
+    # and r uniform.
     g = max(1, math.floor(share * n))
     law, glass = Staircase(rate, n, g), Hourglass(rate, n, g)
     with localcontext() as context:
@@ -131,7 +131,7 @@ def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) ->
         square = place + 2 * n * t * offset + n * n * t * (1 + 2 * t)
         disc = Decimal(g * (g - 1)) / 3  # the variance of a uniform draw from 2g - 1 integers
         variance = (near * disc + far * square) / (near + far)
-        # j = 1 + K, so |x| j is (offset + n K)(1 + K).
+        # j = 1 + K, so |x| j = (offset + n K)(1 + K).
         product = offset * (1 + t) + n * (t + t * (1 + 2 * t))
         covariance = n * product * far / (near + far) - variance
         normaliser = near + far
@@ -156,7 +156,7 @@ def test_the_ends_of_all_ranges() -> None:
     assert -Staircase(Fraction(1, 10**400), 1, 1).log_pmf(0) == pytest.approx(
         400 * math.log(10) + math.log(2)
     )
-    # e^{-700} is lost if it is added to 1 in floats.
+    # In floats, e^{-700} is lost if it is added to 1.
     assert -Staircase(700, 1, 1).log_pmf(0) == pytest.approx(2 * math.exp(-700), rel=1e-12)
     assert -Hourglass(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
     assert -Staircase2D(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
@@ -176,7 +176,7 @@ def test_laws_are_frozen_values() -> None:
         assert law == kind(Fraction(1, 2), 5, 2)
         assert hash(law) == hash(kind(Fraction(1, 2), 5, 2))
         assert type(law.steps) is int
-        law.draw(None)  # what a draw caches does not count in comparisons
+        law.draw(None)  # values that a draw caches do not affect equality
         assert law == kind(Fraction(1, 2), 5, 2)
         assert pickle.loads(pickle.dumps(law)) == law
         assert repr(law) == f"{kind.__name__}(rate=Fraction(1, 2), steps=5, inner=2)"

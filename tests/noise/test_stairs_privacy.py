@@ -1,8 +1,8 @@
-"""The largest log-ratio of each staircase noise, by enumeration of the regions in the paper.
+"""The largest log-ratio of each staircase noise, by enumerating the regions of the paper.
 
-The levels are not computed by the classes under test. The regions are those of Kulesza, Suresh and
-Wang (2024), equations (7), (11) and (12), on a lattice. The classes must agree with these levels at
-every point.
+Each lattice point has a level, and its probability is proportional to e^(−rate·level). Here levels
+are computed from the regions of Kulesza, Suresh and Wang (2024), equations (7), (11) and (12), not
+by the classes under test. The classes must agree with these levels at every point.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from epsilons.verify.losses.sums import unit_loss
 
 RATE = Fraction(7, 5)
 SHAPES = [(n, g) for n in range(1, 9) for g in range(1, n + 1)]
-Pair = Callable[[int, int], int]  # the level of (x, k)
+Pair = Callable[[int, int], int]  # a function that returns the level at (x, k)
 
 
 def stair(a: int, n: int, g: int) -> int:
-    """Return the level by equation (11), unit by unit."""
+    """Return the level by equation (11), counting one unit at a time."""
     down = 0
     while a >= n:
         a -= n
@@ -47,7 +47,7 @@ def glass(x: int, k: int, n: int, g: int) -> int:
 
 
 class Levelled:
-    """A distribution of pairs that is defined by its level, as input for the checker."""
+    """A distribution of pairs that is defined by its levels, as input for the checker."""
 
     def __init__(self, n: int, level: Pair) -> None:
         self.n, self.level = n, level
@@ -73,13 +73,13 @@ def test_a_staircase_costs_its_rate(n: int, g: int) -> None:
     assert max(abs(levels[x + s] - levels[x]) for x in inside for s in range(n + 1)) == 1
     losses = [abs(law.log_pmf(x + s) - law.log_pmf(x)) for x in inside for s in range(n + 1)]
     assert max(losses) == pytest.approx(float(RATE), rel=1e-13)
-    # A shift by one more lattice point is no longer protected.
+    # A shift by one more lattice point has a larger loss.
     assert max(abs(levels[x + n + 1] - levels[x]) for x in range(-2 * n, 2 * n)) == 2
 
 
 @pytest.mark.parametrize(("n", "g"), SHAPES)
 def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
-    # If sign and magnitude are drawn separately, zero occurs with both signs.
+    # If sign and magnitude were drawn separately, zero would occur with both signs.
     rate = float(RATE)
     log_weights = {
         x: math.log(2 if x == 0 else 1) - rate * stair(abs(x), n, g) for x in range(-3 * n, 3 * n)
@@ -88,7 +88,7 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     assert max(losses) == pytest.approx(rate + math.log(2))
 
     class Doubled(Staircase):
-        """A distribution with that mistake. The checker rejects its pieces."""
+        """A distribution with that fault. The checker rejects its pieces."""
 
         def exponent(self, x: int) -> Fraction:
             return super().exponent(x) + (Fraction(7, 10) if x else 0)
@@ -116,7 +116,10 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
         return j + abs(k - j if x >= 0 else k + j)
 
     def found(level: Pair) -> Fraction:
-        """Return the loss that the checker finds. It must equal the loss from the regions."""
+        """Return the loss that the checker finds.
+
+        It must equal the loss computed from the regions.
+        """
         largest = unit_loss(Levelled(n, level), n, 1)
         assert largest == largest_of_pairs(level, n)
         return largest

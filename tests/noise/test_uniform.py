@@ -72,7 +72,7 @@ def test_large_bounds_are_uniform_for_many(m: int, fit: Fit, alpha: float) -> No
 
 @pytest.mark.statistical
 def test_the_test_has_power(fit: Fit, alpha: float) -> None:
-    # The bias that rejection prevents: three bits modulo 7 give zero with twice its probability.
+    # Rejection prevents a bias: three bits modulo 7 give zero with twice the right probability.
     biased = below_many(Seeded(1), 8, 21_000) % 7
     assert fit(np.bincount(biased, minlength=7).tolist(), [1 / 7] * 7) < alpha
 

@@ -1,4 +1,4 @@
-"""Sampling in diffusion: who is kept, and the queries of the stages that follow."""
+"""Sampling in diffusion: who is kept, and the queries of the stages after it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epsilons.verify.losses.selection import diffused_losses
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """A list that receives the queries of each stage, in order; all draws are fixed."""
+    """A list that collects the queries of each stage, in order. All draws are fixed."""
     heard: list[Any] = []
 
     def cross(self: Crossing, source: Source, queries: np.ndarray, level: int) -> int:
@@ -49,8 +49,8 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
     mechanism.draw(ep.Seeded(seed), total=(values, level_of))
     up, _, wide, _, _ = asked
     assert kept_of(asked) == 30
-    # The values of all remaining pairs are equal. So 2C − |G| is |G| at the first query, and nobody
-    # is far outside.
+    # Only equal values are left. So in every pair both values are equal, 2C − |G| is |G| at the
+    # first query, and nobody is far outside.
     assert up[0] == up[-1] > 0
     assert wide[0] == wide[-1] == 0
 
@@ -66,7 +66,7 @@ def test_a_missing_value_is_a_mark(asked: list[Any]) -> None:
 def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
     """People are kept with the probability of their level.
 
-    The limit is six standard errors: a correct sampler fails with probability below 10⁻⁸.
+    The limit is six standard errors. A correct sampler fails with probability below 10⁻⁸.
     """
     mechanism = diffuse(np.array([0.05, 4.0]), np.array([4000, 4000]))
     low, high = mechanism.keep
@@ -78,7 +78,7 @@ def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
 
 
 def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
-    """Replacing or removing one of four people moves queries by at most the assumed steps."""
+    """Replacing or removing one of four people changes queries by at most the assumed steps."""
     mechanism = diffuse(np.array([2.0]), np.array([4]))
     steps = [mechanism.up.step, mechanism.down.step, mechanism.wide.step]
     moved = np.zeros(3)

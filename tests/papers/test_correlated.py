@@ -1,4 +1,4 @@
-"""Paper *correlated*: its printed numbers, our data, the simulations, and their results."""
+"""Paper *correlated*: its printed numbers, our data, and the results of our simulations."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def test_what_is_printed_is_what_the_paper_prints() -> None:
 
 
 def smallest(mean_square: float, n: int, cells: int = 0) -> float:
-    """Return the smallest budget that explains a printed mean squared error of UNI.
+    """Return the smallest budget in the paper's data, from a printed mean squared error of UNI.
 
-    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Clipping to [0, 1] is ignored, so this holds only for small errors.
+    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²), i =
+    1, …, k. Clipping to [0, 1] is ignored, so this holds only for small errors.
     """
     inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
     unit = float(inverse.sum() ** 2 + inverse @ inverse)
@@ -76,9 +76,9 @@ def smallest(mean_square: float, n: int, cells: int = 0) -> float:
 
 
 def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
-    """The printed errors of UNI reveal the smallest budget.
+    """The smallest budget in the paper's data follows from the printed errors of UNI.
 
-    Our data and the paper's have this budget.
+    Our data have the same smallest budget.
     """
 
     def log(name: str, regime: str, n: int, cells: int = 0) -> float:
@@ -103,7 +103,7 @@ _LOWEST = (-8.5, -8.4, -5.3, -5.0, -6.0, -6.0, -8.5, -4.6, -4.5)
 def test_smallest_inverts_the_error_of_uniform() -> None:
     people = correlated_rules.cancers(np.random.default_rng(1))
     release = correlated_rules.release_of(people, WantedRule("correlated", "mse"), "uniform")
-    # The paper's noise is independent in each cell; ours sums to zero.
+    # In the paper, the noise of each cell is independent. Ours sums to zero.
     printed = dataclasses.replace(release.mechanism.weighing, closed=None)
     risk = CellsGoal(RELATED, "largest", 0.95, 10).risk(printed)
     assert release.risk < risk
@@ -111,7 +111,11 @@ def test_smallest_inverts_the_error_of_uniform() -> None:
 
 
 def test_one_pair_of_printed_figures_is_impossible() -> None:
-    """One printed pair with E < 0.05·P² is impossible, as the algorithm ignores the criterion."""
+    """One printed pair is impossible, because E < 0.05·P².
+
+    The error P is exceeded with probability 0.05, so the mean squared error E is at least 0.05·P².
+    Both belong to the same algorithm, which does not depend on the criterion.
+    """
     broken = [
         (name, regime, ALGORITHMS[k])
         for (name, regime, error), figures in PRINTED.items()
@@ -160,7 +164,10 @@ def _few(cells: int, n: int = 60) -> Population:
 @pytest.mark.parametrize("cells", [0, 3])
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
 def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
-    """Trials and single releases have equal mean squares, within six standard errors (1e-8)."""
+    """Trials and single releases have the same mean squares.
+
+    The limit is six standard errors. The false-alarm probability is 1e-8.
+    """
     people, goal = _few(cells), WantedRule("correlated", "mse")
     mechanism = correlated_rules.release_of(people, goal, method).mechanism
     (errors,) = correlated_rules.central_errors(
@@ -194,7 +201,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
     """The hardest data attain the guaranteed error. Other data have smaller errors.
 
-    The limit is six standard errors: false-alarm probability 1e-8.
+    The limit is six standard errors. The false-alarm probability is 1e-8.
     """
     people, goal = _few(cells), WantedRule("correlated", loss)
     for method in ("optimal", "proportional", "threshold"):

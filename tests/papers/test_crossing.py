@@ -1,4 +1,4 @@
-"""Crossings have the stated privacy loss, and draws have the right distribution."""
+"""Crossings have the stated privacy loss, and are drawn with the right probabilities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
         return np.asarray(weight / weight.sum())
 
     noise, total = law(query), np.zeros(3)
-    alive = law(threshold)  # distribution of the threshold while no query has fired
+    alive = law(threshold)  # the distribution of the threshold while no query has fired
     for index, each in enumerate(queries):
         fires = (points[None, :] + each > points[:, None]) @ noise
         total[index] += alive @ fires
@@ -38,10 +38,10 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
 
 @pytest.mark.parametrize("step", [1, 2])
 def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
-    """The loss is as stated.
+    """Crossings of nested counts have at most the stated loss.
 
-    A record moves all queries in one direction by at most `step`, or each query in its own
-    direction by at most `step`/2.
+    A record moves all queries in one direction by at most `step`, or each query in any direction by
+    at most `step`/2.
     """
     crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
     scales = float(crossing.threshold), float(crossing.query)
@@ -62,14 +62,17 @@ def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("threshold", "query"), [(3, 3), (1, 8), (8, 1)])
 def test_crossings_are_drawn_from_their_law(threshold: int, query: int) -> None:
-    """Crossings have their exact distribution; each of three tests has false alarms at 10⁻⁷."""
+    """Crossings are drawn with their exact probabilities.
+
+    Each of three tests has false-alarm probability 10⁻⁷.
+    """
     crossing = Crossing(1, Fraction(threshold), Fraction(query), 3)
     source, runs = ep.Seeded(1), 3000
-    level = 7  # shifting queries and threshold together does not change the distribution
+    level = 7  # moving queries and threshold together does not change the distribution
     drawn = [crossing.draw(source, np.array([5, 8, 11]), level) for _ in range(runs)]
     expected = crossed((-2, 1, 4), threshold, query) * runs
     counts = np.bincount(drawn, minlength=3)
     assert chisquare(counts, expected).pvalue > 1e-7
-    # Another noise scale of the threshold or of the queries would be detected.
+    # Power: another noise scale of the threshold or of the queries is detected.
     for other in ((query, query), (threshold, threshold)) if threshold != query else ((3, 6),):
         assert chisquare(counts, crossed((-2, 1, 4), *other) * runs).pvalue < 1e-7

@@ -1,7 +1,7 @@
 """Diffusion: the algorithms as printed fail, and our corrected versions work.
 
-Each of the ten faults of the paper has a test that runs the printed version, which is only in
-tests, and ours. Faults 7 and 8 concern the reduction and are in test_reduction.py.
+The paper has ten faults. Each has a test that runs the printed version, which exists only in these
+tests, and our version. Faults 7 and 8 are about the reduction: see test_reduction.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def quiet(end: int, step: int) -> Crossing:
 
 
 def loss(keep: float, base: float) -> float:
-    """Return the privacy loss of a person who is kept with this probability (Theorem 10)."""
+    """Return the privacy loss of a person who is kept with this probability, by Theorem 10."""
     return math.log1p(keep * math.expm1(base))
 
 
@@ -72,7 +72,10 @@ def test_a_rate_is_the_largest_that_keeps_the_promise(epsilon: float, base: floa
 
 @given(st.floats(1e-12, 5.0), st.integers(1, 2**18).map(lambda k: Fraction(k, 2**16)))
 def test_a_rate_is_rounded_down(epsilon: float, base: Fraction) -> None:
-    """A rate is at most the quotient, computed in sixty digits, and less than 2⁻⁵³ below it."""
+    """A rate is at most the exact quotient, and less than 2⁻⁵³ below it.
+
+    The test computes the quotient in sixty digits.
+    """
     if epsilon >= base:
         return
     with decimal.localcontext() as context:
@@ -113,7 +116,7 @@ def test_fault_1_the_checker_catches_printed_rates() -> None:
 
 
 def printed_positive(values: np.ndarray) -> np.ndarray:
-    """Return D ∩ ℝ⁺, as line 1 of Algorithm 4 prints."""
+    """Return D ∩ ℝ⁺, as printed in line 1 of Algorithm 4."""
     return values[values > 0]
 
 
@@ -130,7 +133,10 @@ def test_fault_2_the_printed_range_forgets_negative_numbers() -> None:
 
 
 def printed_granularity(gaps: np.ndarray) -> float | None:
-    """Return the granularity by lines 3 to 8 of Algorithm 4, without noise; None if undefined."""
+    """Return the granularity by lines 3 to 8 of Algorithm 4, without noise.
+
+    Return None if it is undefined.
+    """
     j = None
     first = next(i for i in range(1, 2000) if np.sum(gaps <= 2.0 ** (i - 1)) > gaps.size / 2)
     if first > 1:
@@ -148,14 +154,14 @@ def test_fault_3_the_printed_granularity_is_undefined_for_small_spreads() -> Non
 
 
 def printed_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """Count the adjacent pairs of remaining people with a difference of at most 1."""
+    """Count the adjacent pairs of remaining people whose values differ by at most 1."""
     left = values[kept]
     even = left.size // 2 * 2
     return int((np.abs(left[:even:2] - left[1:even:2]) <= 1.0).sum())
 
 
 def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """Count these pairs among the pairs of the library, by its first query."""
+    """Count such pairs with the library, by its first query."""
     asked: list[Any] = []
 
     class Heard(Crossing):
@@ -166,7 +172,7 @@ def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
     mechanism = diffuse(np.array([1.0]), np.array([len(values)]))
     heard = Heard.of(Fraction(1), step=2, end=mechanism.up.end)
     _octave_of_differences(replace(mechanism, up=heard, down=heard), values, kept, ep.Seeded(1))
-    pairs = int(asked[0][-1])  # at the last octave every pair counts
+    pairs = int(asked[0][-1])  # at the last octave, every pair is counted
     return (int(asked[0][0]) + pairs) // 2
 
 
@@ -191,7 +197,7 @@ def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
     crossing = Crossing(1, Fraction(1, 20), Fraction(1, 20), 2160)
     ours = _radius(crossing, np.append(values, 0.0), 1.0, ep.Seeded(1))
     assert ours == 4.0
-    fired = int(math.log2(ours)) + 1  # the printed index starts at 1
+    fired = int(math.log2(ours)) + 1  # the paper counts indices from 1
     printed = 2.0 ** (fired - 2)
     assert np.mean(np.abs(values) <= printed) == 0.0
     assert np.mean(np.abs(values) <= ours) == 1.0
@@ -202,7 +208,7 @@ def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
 
 def test_fault_5_a_crossing_has_an_end() -> None:
     def printed(limit: int) -> bool:
-        """Whether the printed loop stops within `limit` queries that never fire."""
+        """Return whether the printed loop stops within `limit` queries, none of which fires."""
         return any(-(10**9) > 0 for _ in range(limit))
 
     assert not printed(10_000)
@@ -212,7 +218,7 @@ def test_fault_5_a_crossing_has_an_end() -> None:
         quiet(50, 1).draw(ep.Seeded(1), never[:10], 0)
 
 
-# 6. The printed cap differs between people who should all be capped.
+# 6. The printed cap is not the same for all people who should be capped.
 
 
 def test_fault_6_the_printed_cap_does_not_stay() -> None:
@@ -257,7 +263,7 @@ def test_fault_9_the_bound_that_is_used_is_the_sharper_one() -> None:
 
 def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
     budgets = ep.Budgets({0.05: 5000, 1.0: 5000})
-    width = 16.0  # width of the range in σ, from the printed radii
+    width = 16.0  # the width of the range in multiples of σ, from the printed radii
 
     def error(constant: float) -> float:
         spent = np.minimum(budgets.levels, square_cap(budgets, constant))

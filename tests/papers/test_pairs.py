@@ -1,7 +1,7 @@
-"""Pairs in diffusion: one person changes only one pair, even if they change the order of rows.
+"""Pairs in diffusion: one person changes one pair only, even if they change the order of rows.
 
-A person's rows can affect the order in which the tally returns everybody else: text ids are
-numbered as they appear, and a table can be sorted by value. So pairs must not depend on that order.
+A person's rows can change the order in which the tally returns everyone else: text ids are numbered
+as they appear, and a table may be sorted by value. So pairs must not depend on that order.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ Rows = tuple[np.ndarray, np.ndarray, Any]
 
 
 def twins() -> np.ndarray:
-    """Return values in steps of 100, each twice. With these values the order of rows can leak."""
+    """Return values in steps of 100, each of them twice.
+
+    If pairs followed the order of rows, these values would leak it.
+    """
     return np.repeat(100.0 * np.arange(N // 2), 2)[: N - 1]
 
 
 def with_text_ids(moved: bool) -> Rows:
     """Return rows with the victim at the end. If `moved`, the victim also has a row at the front.
 
-    The additional row shifts the numbers of all ids.
+    That row changes the numbers of all ids.
     """
     values = np.append(twins(), 0.0)
     names = [*(f"p{i}" for i in range(N - 1)), "victim"]
@@ -53,7 +56,7 @@ def with_text_ids(moved: bool) -> Rows:
 def stored_by_value(moved: bool) -> Rows:
     """Return rows sorted by value.
 
-    The victim has the largest value or, if `moved`, the smallest.
+    The victim has the largest value, or the smallest value if `moved`.
     """
     own = -1.0 if moved else 1e6
     values, epsilon = np.append(twins(), own), np.append(np.full(N - 1, 8.0), VICTIM)
@@ -100,7 +103,7 @@ def test_pairs_of_neighbouring_rows_would_be_noticed(monkeypatch: pytest.MonkeyP
 
 
 def overheard(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
-    """Return a list that receives the queries of all crossings; their answers are fixed."""
+    """Return a list that collects the queries of all crossings. Their answers are fixed."""
     asked: list[np.ndarray] = []
 
     def heard(self: Any, source: Source, queries: np.ndarray, level: int) -> int:
@@ -129,14 +132,17 @@ def questions(
 
 
 def as_far(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether queries of a crossing with step 2 differ by no more than its guarantee allows."""
+    """Return whether the queries of a crossing with step 2 differ by no more than it allows."""
     moved = other - one
     one_way = moved.min() >= 0 or moved.max() <= 0
     return bool(np.abs(moved).max() <= (2 if one_way else 1))
 
 
 def coupled(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
-    """Whether two uniform draws can be coupled without moving a crossing beyond its step."""
+    """Return whether two uniform draws can be coupled.
+
+    In each coupled pair, the queries of a crossing differ by no more than its step allows.
+    """
     far = np.array([[not as_far(a, b) for b in second] for a in first])
     rows, columns = linear_sum_assignment(far.astype(int))
     return not far[rows, columns].any()
@@ -169,7 +175,7 @@ def test_the_order_of_the_people_changes_no_law(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_pair_moves_farther_if_rows_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a drawn order, two orders of the same people differ too much (test power)."""
+    """Power: if rows decided the pairs, two orders of the same people would differ too much."""
     ways = (twins(), np.roll(twins(), 1))
     assert not as_far(*(questions_as_they_come(values, monkeypatch) for values in ways))
 
@@ -182,11 +188,11 @@ def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
     return asked[0]
 
 
-# Assignment of people to slots.
+# The assignment of people to slots.
 
 
 def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the seatings for all orders that can be drawn; 0 is an empty slot."""
+    """Return the seatings for every order that can be drawn. 0 is an empty slot."""
     size = max(slots, len(people))
     found = []
     for order in itertools.permutations(range(size)):
@@ -209,7 +215,7 @@ def test_who_comes_or_goes_changes_one_slot(slots: int, monkeypatch: pytest.Monk
     everyone = seatings([1, 2, 3], slots, monkeypatch)
     for gone in (1, 2, 3):
         rest = seatings([p for p in (3, 2, 1) if p != gone], slots, monkeypatch)
-        # Repeat both lists until they have the same length. Then a coupling of uniform draws is a
+        # Both lists are repeated to the same length. Then a coupling of uniform draws is a
         # matching.
         size = math.lcm(len(everyone), len(rest))
         left, right = everyone * (size // len(everyone)), rest * (size // len(rest))
@@ -228,7 +234,7 @@ def test_every_seating_is_as_likely_as_any_other(monkeypatch: pytest.MonkeyPatch
 
 
 def test_diffusion_and_seats_draw_their_orders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Diffusion and seats draw exactly one permutation, of all people."""
+    """Diffusion and seats each draw one permutation, and it is a permutation of all people."""
     sizes = []
 
     def watched(source: Source, size: int) -> Any:

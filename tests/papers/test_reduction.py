@@ -17,7 +17,10 @@ from epsilons.papers.reduction import Reduced, Seats
 
 
 def test_fault_7_the_printed_reduction_overspends() -> None:
-    """The smallest ε of an octave is overspent: 1/scale for the count plus ε/2 for the mean."""
+    """The printed reduction overspends the smallest ε of an octave.
+
+    The count spends 1/scale, which is that ε, and the mean spends another ε/2.
+    """
     lower = 0.1
     printed = 1 / (1 / lower) + 2 * lower / 4
     assert printed == pytest.approx(1.5 * lower)
@@ -26,7 +29,7 @@ def test_fault_7_the_printed_reduction_overspends() -> None:
     mechanism = reduced(rng.normal(5.0, 1.0, 3000), epsilon)
     for spent, level in zip(mechanism.losses, mechanism.levels.tolist(), strict=True):
         assert 0 < spent <= Fraction(level)
-    # The octaves that can have people begin at 0.1, at 0.3 and at 1.
+    # The octaves that may have people begin at 0.1, at 0.3 and at 1.
     rates = mechanism.counts_stage.rates
     assert [float(2 * each) for each in rates] == [0.1, 0.3, 1.0]
     assert all(size == int(size) for size in mechanism.bounded.last.counts)

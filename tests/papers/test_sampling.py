@@ -1,4 +1,4 @@
-"""Sampling: the probabilities of the paper, the privacy losses, and releases."""
+"""Sampling: the probabilities of the paper, the privacy losses, and the releases."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
     with localcontext() as context:
         context.prec = 200
         exact = kept(epsilon, limit)
-        # The rate is never too large; ε − t is rounded once, by at most half of the last bit of t.
+        # The rate is never too large. ε − t is rounded once, by at most half of the last bit of t.
         slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
         assert exact * (1 - slack) <= Decimal(found) <= exact
 
@@ -75,7 +75,8 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
     with localcontext() as context:
         context.prec = 300
         keep = kept(epsilon, limit)
-        # A person is kept, with a value at either end of the range, or is replaced by the midpoint.
+        # A kept person has a value at either end of the range. Otherwise, the midpoint replaces
+        # them.
         half = (Decimal(limit) / 2).exp()
         loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
         assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
@@ -116,7 +117,7 @@ def test_sampling_takes_the_best_limit_among_the_levels() -> None:
         lower = [min(e, limit) for e in epsilon]
         keep = np.array([float(kept(e, limit)) for e in lower])
         weights = keep / keep.sum()
-        # The risk is ¼Σw² for the sample, ¼Σw²(1 − p)/p for the sampling, and the noise.
+        # The risk is ¼Σw² for the sample, plus ¼Σw²(1 − p)/p for the sampling, plus the noise.
         risk = 0.25 * float(np.sum(weights**2 / keep)) + 2.0 / (limit * float(keep.sum())) ** 2
         assert least <= risk * (1.0 + 1e-9)
 
@@ -138,7 +139,7 @@ def test_a_person_kept_too_often_is_caught() -> None:
 
 
 def test_the_sampled_loss_equals_that_of_brute_force() -> None:
-    """The loss equals a brute-force maximum over one person's values, all coins and outputs."""
+    """The loss equals the largest log-ratio over one person's values, all coins and all outputs."""
     keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
     mechanism = Sampled(
         np.array([9.0]),
@@ -176,16 +177,23 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
 
 def test_revealing_who_was_kept_would_break_the_promise() -> None:
     """Publishing the sample size breaks the guarantee, although the printed proof allows it."""
-    t, epsilon = 2.0, 0.2
-    keep = math.expm1(epsilon) / math.expm1(t)
-    size = 1
-    # If the sample size is published and is 1, the ratio of that person's outputs is e^t.
-    shown = math.log(keep * math.exp(t)) - math.log(keep)
-    assert size == 1
-    assert shown > epsilon
-    h = t / 2.0
-    hidden = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
-    assert hidden <= epsilon
+    t, epsilon, weight, grid = 2.0, 0.2, 6, 4
+    keep = float(keep_probability(np.array([epsilon]), t)[0])
+    law = DiscreteLaplace(Fraction(weight) / Fraction(t))
+
+    def law_of(value: int) -> dict[str, dict[int, float]]:
+        total = weight * (2 * value - grid) // (2 * grid)
+        kept, left = (
+            {y: chance * math.exp(law.log_pmf(y - at)) for y in range(-60, 61)}
+            for chance, at in ((keep, total), (1.0 - keep, 0))
+        )
+        return {"size 1": kept, "size 0": left, "hidden": {y: kept[y] + left[y] for y in kept}}
+
+    low, high = law_of(0), law_of(grid)
+    loss = {shown: log_ratio(low[shown], high[shown]) for shown in low}
+    hidden = float(sampling_loss(np.array([keep]), t)[0])
+    assert loss == pytest.approx({"size 1": t, "size 0": 0.0, "hidden": hidden})
+    assert loss["hidden"] <= epsilon < loss["size 1"]
 
 
 def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +205,7 @@ def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     level_of = np.array([0, 0, 1, 1, 1])
     grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
     weight = int(sampled.weights.max())
-    # Two people are kept. Their values, at the upper and the lower end, cancel. Nobody else counts.
+    # Two people are kept. Their values are at opposite ends of the range, so they cancel.
     assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
     grid[2] = GRID
     assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
@@ -225,7 +233,7 @@ def test_it_is_never_better_than_the_best_cap() -> None:
 
 
 def test_the_noise_of_cells_is_independent() -> None:
-    """Noise does not sum to zero over cells, because the number of people kept is not public."""
+    """The noise of cells does not sum to zero, because the number of people kept is not public."""
     goal = CellsGoal(RELATED, "mse", 0.95, 4)
     found = coins({0.2: 50, 0.5: 30, 2.0: 20}, goal)
     assert found.weighing.closed is None
@@ -263,7 +271,7 @@ def test_a_release_is_what_its_mechanism_draws() -> None:
 
 @pytest.mark.parametrize("to", [0.0, 10.0])
 def test_one_person_moves_one_sum_under_the_same_coins(to: float) -> None:
-    """With the same source, coins of others and noise stay the same if one person changes."""
+    """With the same seed, other people's coins and the noise do not depend on one person."""
 
     def drawn(values: Any) -> tuple[float, Any]:
         release = ep.papers.sampled_mean(

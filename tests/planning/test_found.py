@@ -1,4 +1,4 @@
-"""Plans for a mean on an unknown range match releases, and formulas by hand."""
+"""Plans for a mean on an unknown range agree with releases, and with formulas by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def planned(people: dict[float, int], **said: Any) -> ep.RangePlan:
 def test_people_spend_what_a_release_takes(
     said: dict[str, Any], neighbours: str, close: bool, people: dict[float, int]
 ) -> None:
-    """Everyone's spending depends on budgets, and on the number of rounds that read the data."""
+    """Everyone's spending depends on budgets, and on how many rounds read the data."""
     plan = planned(people, neighbours=neighbours, **said)
     draws = np.random.default_rng(3).normal(size=sum(people.values()))
     values = 1e9 + draws if close else 3.0 + draws
@@ -60,7 +60,7 @@ def test_people_spend_what_a_release_takes(
 def test_the_quantile_is_as_far_out_as_the_odds_allow() -> None:
     """An end far from all data has odds of at most e^(14 − q·Σr/2).
 
-    The quantile q makes this e^−8.
+    With the quantile q that is chosen, this is e^−8.
     """
     for people in (PEOPLE, MANY, {0.02: 4000, 0.3: 900}):
         plan = planned(people)
@@ -93,7 +93,7 @@ def test_the_error_of_gaussian_data_is_that_of_sample_and_noise() -> None:
         assert plan.width is not None
         expected = math.sqrt(square + 2.0 * plan.width**2) / total
         assert first.rmse == pytest.approx(expected, rel=1e-3)
-        # Between 3 σ and 6 σ on each side, and a quarter of an octave for radii.
+        # The width is from 6 σ to 12 σ. Radii are rounded up by at most a quarter of an octave.
         assert 6.0 < plan.width < 12.0 * 2.0**0.25
         assert plan.failure is not None
         assert plan.failure < 0.01

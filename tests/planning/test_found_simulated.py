@@ -1,4 +1,4 @@
-"""Errors of means on ranges that were found stay within the forecasts of plans.
+"""Means on a range that was found have errors within the forecasts of plans.
 
 With `shape="any"`, the error is Laplace noise of the forecast scale, because weights are equal for
 these people. So the sum of absolute errors, in units of that scale, has a Gamma distribution. For
@@ -39,7 +39,7 @@ COLUMNS: dict[str, Column] = {
 
 
 def absolute_errors(name: str, neighbours: str) -> NDArray[np.float64]:
-    """Absolute errors of the mean of the clipped values, divided by the range that was found."""
+    """Return the errors of the mean of the clipped values, as fractions of the range found."""
     rng = np.random.default_rng(sum(map(ord, name)))
     found = []
     for seed in range(RUNS):
@@ -51,7 +51,7 @@ def absolute_errors(name: str, neighbours: str) -> NDArray[np.float64]:
 
 
 def fits(errors: NDArray[np.float64], rmse: float) -> bool:
-    """Whether the errors are plausible if the true root mean square is at most `rmse`."""
+    """Return whether the errors are plausible if the true root mean square is at most `rmse`."""
     scale = rmse / math.sqrt(2.0)
     return bool(gamma.sf(errors.sum() / scale, len(errors)) > TAIL)
 

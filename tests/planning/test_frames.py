@@ -1,4 +1,4 @@
-"""Every plan can be a data frame, with a row for each forecast."""
+"""Every plan can be converted to a data frame, with a row for each forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts for local reports from budgets: by hand, and against releases and simulations."""
+"""Forecasts for local reports, compared with formulas by hand, releases and simulations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def planned(people: Any = None, **said: Any) -> ep.LocalPlan:
 
 
 def added(information: Any) -> float:
-    """Σ over people of a function of ε."""
+    """Return the sum over people of a function of their ε."""
     return sum(count * information(level) for level, count in PEOPLE.items())
 
 
@@ -48,7 +48,7 @@ def test_categories_by_hand() -> None:
     assert plan["hadamard"].rmse == pytest.approx(row, rel=1e-9)
     assert plan["projection"].rmse == pytest.approx(signs, rel=1e-9)
     assert plan["rappor"].rmse == pytest.approx(bits, rel=1e-9)
-    # All categories simultaneously: a union of Hoeffding's bounds.
+    # For all categories at once: a union of Hoeffding's bounds.
     once = math.sqrt(2.0 * math.log(2.0 * 5 / 0.05)) * row
     assert plan["hadamard"].pac == pytest.approx(once, rel=1e-6)
 
@@ -58,7 +58,7 @@ def test_vectors_by_hand() -> None:
     # E|⟨V, u⟩| for a uniform direction V in three dimensions is one half.
     one = math.sqrt(4.0 / added(lambda e: math.tanh(e / 2.0) ** 2))
     assert plan["duchi"].rmse == pytest.approx(one, rel=1e-9)
-    assert plan["auto"].rmse < plan["duchi"].rmse  # several signs from ε = 1.3 on
+    assert plan["auto"].rmse < plan["duchi"].rmse  # from ε = 1.3 on, reports have several signs
     assert plan.curator is None
     assert plan.times is None
     assert plan.lower_bound == ep.theory.local_vector_error(PEOPLE, dimension=3)
@@ -116,10 +116,10 @@ def test_the_plan_is_what_releases_say() -> None:
     ],
 )
 def test_errors_are_as_large_as_foretold(method: str, said: dict[str, Any]) -> None:
-    """Near the worst case, the squared error divided by its forecast is a chi-square.
+    """Near the worst case, the squared error divided by its forecast has a chi-square distribution.
 
-    Estimates sum over 1,250 people, so they are normal enough for false alarms of about 10⁻⁹ with
-    tails of 10⁻¹⁰. An error of three tenths in a forecast would be detected.
+    Estimates sum over 1,250 people, so they are nearly normal. Tests at the level 10⁻¹⁰ therefore
+    have false alarms with probability about 10⁻⁹. A forecast that is off by 30 % would be detected.
     """
     rng, runs = np.random.default_rng(7), 400
     forecast = planned(**said)[method].rmse
@@ -166,7 +166,8 @@ def test_a_trusted_curator_stands_beside() -> None:
 def test_of_a_share_a_curator_has_the_error_of_one_share() -> None:
     plan = planned(statistic="frequencies", categories=5)
     assert plan.curator is not None
-    # Shares of a fifth, and closed noise of twice the scale, at the best cap.
+    # Each of the five shares is a fifth. The cap is the best one. The noises of the cells sum to
+    # zero, and their scale is twice that of a mean.
     cap = ep.allocate(PEOPLE, statistic="frequencies", categories=5, **SAMPLE)
     square = 0.8 * float(cap.counts @ cap.weights**2) + 4.0 * 9.0 / 6.0 * cap.scale**2
     assert plan.curator.rmse == pytest.approx(math.sqrt(square / 5.0), rel=1e-9)

@@ -1,4 +1,4 @@
-"""Plans for several menus of budgets that could be offered, side by side."""
+"""Plans for several menus of budgets that people could be offered, side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many people it takes for a wanted half-width."""
+"""The number of people that is needed for a wanted half-width."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def test_a_goal_that_is_reached_says_how_few_are_enough() -> None:
 
 
 def test_what_no_number_of_people_reaches_is_said() -> None:
-    """The noise of a count depends on the lowest level, and not on the number of people."""
+    """If no number of people reaches the wanted half-width, the plan says so.
+
+    The noise of a count depends on the lowest level, and not on the number of people.
+    """
     plan = ep.plan({0.1: 500, 1.0: 9}, statistic="count", neighbours="add-remove", goal=10)
     assert plan.needed == (Need(None, None), Need(0.1, None), Need(1.0, None))
     rows = [line.split("  ") for line in str(plan).splitlines() if "no number is enough" in line]

@@ -19,7 +19,7 @@ WIDTH = 24.0
 def rmse(
     levels: np.ndarray, counts: np.ndarray, spent: np.ndarray, assumption: Assumption
 ) -> float:
-    """The root mean square error on the unit range if people of each level spend `spent`."""
+    """Return the root mean square error on the unit range if each level spends `spent`."""
     total = float(counts @ spent)
     if total <= 0.0:
         return math.inf
@@ -31,7 +31,10 @@ def rmse(
 
 
 def best(people: dict[float, int], assumption: Assumption) -> float:
-    """The least error over grids of caps, each centred on the best cap of the previous grid."""
+    """Return the least error over grids of caps.
+
+    Each grid is centred on the best cap of the one before.
+    """
     levels, counts = np.array(list(people)), np.array(list(people.values()))
     low, high, least = levels.min() / 2.0, levels.max(), math.inf
     for _ in range(4):
@@ -160,9 +163,10 @@ def test_who_is_used_and_what_is_kept() -> None:
 
 
 def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
-    """Each of two sums has noise of scale 1/ε.
+    """Under add/remove, the gain is over a release in which everyone has the smallest ε.
 
-    The worst case has all values at one end of the range. There, only one sum affects the mean.
+    Then each of two sums has noise of scale 1/ε. In the worst case, all values are at one end of
+    the range, and only one sum affects the mean.
     """
     people = {0.1: 5000, 1.0: 3000}
     plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH), **asdict(SAMPLE))

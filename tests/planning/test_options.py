@@ -1,4 +1,4 @@
-"""What would help most: numbers equal a search by hand, and the sentence about them is right."""
+"""What would help most: the numbers equal a search by hand, and the sentence fits them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FINITE = {0.05: 568, 0.2: 1012, 0.5: 1185, 1.0: 772, 2.0: 420}
 
 
 def searched(people: dict[float, int], error: Callable[[dict[float, int], float], float]) -> float:
-    """The least error over a fine grid of caps."""
+    """Return the least error over a fine grid of caps."""
     caps = np.geomspace(min(people), max(people), 4000).tolist()
     return min(error(people, cap) for cap in caps)
 
 
 def sampled(people: dict[float, int], cap: float, spread: float) -> float:
-    """The typical error of a population's mean, for independent draws with this deviation."""
+    """Return the typical error of a population's mean for independent values of this deviation."""
     total = sum(count * min(level, cap) for level, count in people.items())
     square = sum(count * min(level, cap) ** 2 for level, count in people.items())
     return math.sqrt(spread**2 * square + 2.0) / total

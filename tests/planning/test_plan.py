@@ -1,4 +1,4 @@
-"""`ep.plan`: the same figures as `ep.allocate`, in a table with advice."""
+"""`ep.plan` has the same figures as `ep.allocate`, in a table with advice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
         unit = ep.allocate(BUDGETS, method=forecast.method)
         assert forecast.rmse == pytest.approx(50 * math.sqrt(unit.risk))
         pac = ep.allocate(BUDGETS, method=forecast.method, loss="pac")
-        # What these four methods spend depends on the loss.
+        # The spending of these four methods depends on the loss.
         if forecast.method not in ("optimal", "minimax", "threshold", "staircase"):
             assert forecast.pac == pytest.approx(50 * pac.risk)
         assert [row.spent for row in forecast.spent] == unit.spent.tolist()

@@ -1,4 +1,4 @@
-"""Plans also forecast other budgets, and say how many more people are needed."""
+"""Plans also forecast errors for other budgets, and say how many more people are needed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_more_people_help_and_fewer_do_not() -> None:
 
 
 def test_levels_that_meet_are_merged() -> None:
-    """ε = 2 raised by a half is 3, which is already a level."""
+    """If a raised budget is already a level, the two are merged: ε = 2 raised by a half is 3."""
     changes = sensitivity(Budgets({2.0: 5, 3.0: 5}), lambda people: float(len(people)))
     assert {change.change: change.error for change in changes}["ε = 2 were 3 instead"] == 1.0
 
@@ -78,7 +78,7 @@ def test_nobody_is_needed_where_the_error_is_reached() -> None:
 
 
 def test_what_no_number_reaches() -> None:
-    """The number is None if no number of people reaches the wanted error, such as 10⁻¹²."""
+    """If no number of people reaches the wanted error, such as 10⁻¹², the number is None."""
     assert need(Budgets({1.0: 5}), lambda people: 1.0, 0.5) == ((None, None), (1.0, None))
     public = ep.plan({1.0: 5, math.inf: 2}, about="people", related=True).need(rmse=1e-12)
     assert all(people is None for _, people in public)

@@ -1,4 +1,4 @@
-"""Every question is planned by its own generator: plan and release agree."""
+"""Every question is planned by its own generator, so plan and release agree."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CASES = [
     if ONLY.get(name, neighbours) == neighbours
 ]
 LATER = {"adaptive"}
-"""Statistics in which the spending of the last stage depends on the first draw."""
+"""Statistics in which the first draw determines the spending of the last stage."""
 
 
 @pytest.mark.parametrize(("name", "neighbours"), CASES)

@@ -32,7 +32,7 @@ GUESS = "The guess: if it is right, the typical error is"
 
 
 def facts(sheet: Sheet) -> dict[str, str]:
-    """All facts by name."""
+    """Return all facts by name."""
     return {fact.name: fact.words for part in sheet.all(Facts) for fact in part.facts}
 
 
@@ -50,7 +50,7 @@ def curve(sheet: Sheet) -> Curve:
 
 
 def altered(plan: Any, **answers: Any) -> Any:
-    """The same plan with some cached properties replaced."""
+    """Return the same plan, with some cached properties replaced."""
     made = replace(plan)
     made.__dict__.update(answers)
     return made
@@ -133,7 +133,7 @@ def test_a_limit_is_drawn_where_it_leaves_room_for_the_curve() -> None:
         assert curve(sheet).limits == ((bound,) if drawn else ())
         captions = " ".join(each.caption for each in sheet.all(Figure))
         assert ("dashed line" in captions) == drawn
-    pac = shown()["plan of many"]  # its loss is "pac": no limit is drawn
+    pac = shown()["plan of many"]  # its loss is "pac", so no limit is drawn
     assert curve(altered(pac, lower_bound=min(pac.curve["error"]) / 2.0).sheet()).limits == ()
 
 

@@ -1,4 +1,4 @@
-"""A plan of several questions: the forecast of each with its share of everyone's budget."""
+"""A plan of several questions forecasts each with its share of everyone's budget."""
 
 from __future__ import annotations
 

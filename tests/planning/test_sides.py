@@ -1,4 +1,4 @@
-"""Plans compare budgets related to values in any way, a little, or not at all."""
+"""Plans compare three cases: budgets related to values in any way, a little, or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LITTLE = 0.05
 
 
 def rmse(people: dict[float, int], cap: float, related: float) -> float:
-    """The typical error on the unit range for exactly these people, with capped budgets."""
+    """Return the typical error on the unit range for exactly these people, with capped budgets."""
     n = sum(people.values())
     total = sum(count * min(level, cap) for level, count in people.items())
     off = sum(count * abs(min(level, cap) / total - 1.0 / n) for level, count in people.items())
@@ -35,7 +35,7 @@ def test_three_answers_stand_beside_one_another() -> None:
 
 
 def test_a_little_related_is_worth_personal_budgets_for_the_demo() -> None:
-    """If budgets are related in any way, there is no gain.
+    """If budgets may be related in any way, personal budgets gain nothing.
 
     With δ = 0.05 the gain is 1.41, by hand.
     """

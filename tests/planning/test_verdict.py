@@ -1,4 +1,4 @@
-"""The verdict of a plan: it comes first, and has the same words as that of a release."""
+"""The verdict of a plan comes first, and has the same words as the verdict of a release."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_nothing_is_gained_where_all_budgets_are_alike() -> None:
 
 
 def test_an_interval_of_private_people_is_no_leading_term() -> None:
-    """The verdict on a release depends on its actual interval, not on the leading term."""
+    """The verdict of a release depends on its actual interval, not on the leading term."""
     people = {0.01: 10, 0.1: 500, 1.0: 490}
     plan = ep.plan(people, bounds=(0, 24), neighbours="add-remove")
     assert plan[plan.best].pac < 1.0
@@ -123,7 +123,7 @@ def test_every_plan_has_one_and_says_it_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_printed_of_a_plan_is_short(name: str) -> None:
-    """At most twelve rows of tables, and at most fourteen other lines, including header rows."""
+    """A plan prints at most twelve rows of tables and fourteen other lines, including headers."""
     plan = shown()[name]
     lines = str(plan).splitlines()
     tabled = [line for line in lines if "   " in line.strip()]

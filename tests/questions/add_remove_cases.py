@@ -1,4 +1,4 @@
-"""Data, added people and public facts for add/remove tests, and helpers that release them."""
+"""Data, people to add and public facts for add/remove tests, and helpers that release them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FACTS: dict[str, dict[str, Any]] = {
 
 
 class Dry(Source):
-    """A source that must not be read, because all checks run before anything is drawn."""
+    """A source that raises an error if it is read. All checks must run before anything is drawn."""
 
     private = True
 
@@ -71,7 +71,7 @@ def columns(rows: list[Row]) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def mean_of(rows: list[Row], **arguments: Any) -> Release:
-    """Release the mean; with `person=False` each row is a person."""
+    """Release the mean. With `person=False`, each row is a person."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
     arguments = {"epsilon": budgets, "source": ep.Seeded(7), "bounds": (0, 1), **arguments}
@@ -83,7 +83,7 @@ def word(value: float | None) -> str | None:
 
 
 def cells_of(rows: list[Row], **arguments: Any) -> Release:
-    """Release the frequencies of 0.1, 0.4 and 0.9 as words; other values are undeclared."""
+    """Release the frequencies of 0.1, 0.4 and 0.9 as words. Other values are undeclared."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
     words = [word(v) for v in values]
@@ -102,19 +102,19 @@ RELEASES: dict[str, Callable[..., Any]] = {"mean": mean_of, "frequencies": cells
 
 
 def behind(release: Release) -> Any:
-    """The noisy sums that a release is computed from."""
+    """Return the noisy sums from which a release is computed."""
     margin = release.estimate.margin
     assert isinstance(margin, (Ratio, RatioCells))
     return margin
 
 
 def held(release: Any) -> Any:
-    """All fields of a release, and its dictionary."""
+    """Return all fields of a release, and its dictionary."""
     return plain(release), plain(release.to_dict())
 
 
 def everything(release: Any) -> Any:
-    """All fields of a release, and everything that it prints."""
+    """Return all fields of a release, and everything that it prints."""
     return (
         *held(release),
         release.to_json(),
@@ -136,5 +136,5 @@ def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-    # Ignore Py4j: its threads log about the Spark session of another test file in this process.
+    # Ignore Py4j. Its threads log messages about the Spark session of another test file.
     assert not [record for record in caplog.records if not record.name.startswith("py4j")]

@@ -1,4 +1,4 @@
-"""A fixture for all tests of statistics: a shorter ladder of budget levels, which is faster."""
+"""A fixture for all tests of statistics: a shorter default ladder, which is faster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def shorter() -> Iterator[None]:
-    """Use a ladder of twelve octaves instead of thirty if no levels are declared: it is faster."""
+    """Use a ladder of twelve octaves instead of thirty if no levels are declared."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("epsilons.budgets.levels.DEPTH", 2.0**-12)
         yield

@@ -46,7 +46,10 @@ COMMANDS: list[tuple[list[str], dict[str, Any]]] = [
 
 
 def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
-    """Rows of `count` people, with up to four rows per person and a fifth of the values missing."""
+    """Return rows of `count` people.
+
+    Each person has up to four rows, and a fifth of the values are missing.
+    """
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(count), rng.integers(1, 5, count))
     size = len(person)
@@ -64,7 +67,7 @@ def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
 
 
 def answered(count: int = 120, seed: int = 0) -> pl.DataFrame:
-    """The same people, each with one row and a value."""
+    """Return the same people. Each has one row, with a value."""
     one = people(count, seed).unique("person", keep="first", maintain_order=True)
     return one.with_columns(pl.col("minutes").fill_null(12.5))
 
@@ -78,7 +81,7 @@ FORMS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "csv": lambda frame, folder: _written(frame.write_csv, folder / "people.csv"),
     "parquet": lambda frame, folder: _written(frame.write_parquet, folder / "people.parquet"),
 }
-"""The kinds of tables that can be passed as data."""
+"""The kinds of tables in which data can be passed."""
 
 
 def _written(write: Callable[[Path], Any], path: Path) -> str:
@@ -107,7 +110,7 @@ def shares(frame: pl.DataFrame, groups: list[Any], policy: str, *, where: bool) 
         if not counted:
             own[-1] += GRID
             continue
-        # Missing values count as the midpoint only if all of a person's values are missing.
+        # A missing value is replaced by the midpoint only if all values of that person are missing.
         used = values or counted
         left = GRID
         for at, label in enumerate(groups):

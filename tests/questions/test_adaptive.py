@@ -1,4 +1,4 @@
-"""The mean in two stages: 10 % of every budget estimates the spread, the rest the mean."""
+"""The mean in two stages: a tenth of every budget estimates the spread, and the rest the mean."""
 
 from __future__ import annotations
 
@@ -68,7 +68,11 @@ def test_the_first_stage_takes_a_tenth_and_the_second_may_have_all_that_is_left(
 
 
 def test_a_tenth_is_rounded_down() -> None:
-    """Tenths are compared directly: weights have fewer bits, and would hide a wrong rounding."""
+    """A tenth of a budget is rounded down.
+
+    The tenths are compared, and not the weights, which have fewer bits and would hide a wrong
+    rounding.
+    """
     tenths = [(level, _tenth(level)) for level in np.linspace(0.1, 7.0, 500).tolist()]
     assert all(Fraction(tenth) <= Fraction(level) / 10 for level, tenth in tenths)
     assert all(Fraction(np.nextafter(tenth, 9.0)) > Fraction(level) / 10 for level, tenth in tenths)
@@ -78,7 +82,7 @@ def test_a_tenth_is_rounded_down() -> None:
 
 
 def test_tenths_that_fall_together_are_paid_by_each() -> None:
-    """People are charged correctly if adjacent floats have the same tenth or the same rest."""
+    """People are charged correctly if adjacent budgets have the same tenth, or the same rest."""
     levels = np.array([np.nextafter(0.5, 0.0), 0.5, np.nextafter(0.5, 1.0), 3.0])
     counts = np.array([4, 3, 2, 1])
     stages = Stages.of(levels, counts, MeanGoal(UNRELATED, "mse", 0.95), (0.0, 1.0))
@@ -133,13 +137,13 @@ def test_the_spread_that_is_taken_is_the_smallest_that_is_not_too_small() -> Non
     # For the same square, the variance is smaller if the mean is far from the middle.
     far = (whole, round(whole * 0.25))
     assert SPREADS[stages.found(far)] < 0.2
-    # Noise can give any number, even an impossible one.
+    # Noise can produce any number, even one that is impossible for data.
     assert SPREADS[stages.found((whole // 2, 10 * whole))] == 0.5
     assert stages.found((whole // 2, -10 * whole)) == len(SPREADS) - 1
 
 
 def test_caps_are_those_of_a_guess_on_what_is_left() -> None:
-    """The second stage equals a mean with `spread=` on the budgets left by the first stage."""
+    """The second stage equals a mean with `spread=` on the budgets that the first stage leaves."""
     levels, counts = np.array([0.1, 0.4, 2.0]), np.array([3000, 2000, 1000])
     stages = Stages.of(levels, counts, MeanGoal(UNRELATED, "pac", 0.9), (0.0, 1.0))
     first = ep.allocate(
@@ -165,7 +169,10 @@ def test_one_budget_leaves_nothing_to_choose_and_intervals_say_so() -> None:
 
 
 def test_real_errors_are_as_foretold() -> None:
-    """Mean squares of 400 draws are as forecast. They vary by 11 %: false alarms below 10⁻⁶."""
+    """The mean square of 400 errors is as forecast.
+
+    It has a standard error of 11 %, so the false-alarm probability is below 10⁻⁶.
+    """
     plan = ep.plan({0.1: 2000, 1.0: 2000}, bounds=(0, 100), related=False, spread=0.05)
     rng, off = np.random.default_rng(9), []
     for seed in range(400):
@@ -175,8 +182,8 @@ def test_real_errors_are_as_foretold() -> None:
     assert 0.5 < square / plan["adaptive"].rmse ** 2 < 1.7
     plain = plan.guess
     assert plain is not None
-    assert square < 0.5 * plain.plain_rmse**2  # the forecast without a guess
-    assert square < 2.0 * plain.rmse**2  # the forecast with the right guess
+    assert square < 0.5 * plain.plain_rmse**2  # the forecast without a guess of the spread
+    assert square < 2.0 * plain.rmse**2  # the forecast with the right guess of the spread
 
 
 def test_the_widest_data_lose_what_the_first_stage_takes() -> None:

@@ -49,7 +49,7 @@ def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> N
     assert {2.0} < inside
 
 
-# Properties that are valid for all budgets.
+# Properties that must hold for all budgets.
 
 
 @settings(deadline=None, max_examples=15)
@@ -71,7 +71,7 @@ def test_nobody_ever_spends_more_than_their_budget(
     try:
         release = mean_of([(0.5, e, None) for e in budgets], person=False, **arguments)
     except (BudgetError, ArgumentError):
-        return  # levels are too close together, or staircase noise has no levels
+        return  # the levels are too close together, or the method needs declared levels
     assert ep.verify.exact(release.mechanism).holds
     assert isinstance(release.spent, ByLevel)
     assert (release.spent.spent <= release.spent.levels).all()
@@ -155,7 +155,7 @@ def test_a_personal_hourglass_has_little_noise() -> None:
     ]
     personal = ratio.noise_variance(Hourglass.best(4, 2**40), ratio.TWO_SUMS) / 1500.0**2
     assert stairs.mechanism.weights[0] == 1
-    assert noise[0] <= 1.5**2 * personal  # holds for any weights
+    assert noise[0] <= 1.5**2 * personal  # true for any weights
     assert personal <= 0.6 * noise[1]  # half of the people at ε = 4 and half at 8, weights 1 : 2
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("shorter")
 
 
 def newcomers(facts: str) -> list[list[Row]]:
-    """The people to add. With thousands of rungs, which are slow, there are only a few."""
+    """Return the people to add. On thousands of rungs, which are slow, only a few are added."""
     everyone = list(NEWCOMERS.values())
     fine = "levels" not in FACTS[facts] and "epsilon" not in FACTS[facts]
     return everyone[::7] if fine else everyone[::2]
@@ -40,7 +40,7 @@ def newcomers(facts: str) -> list[list[Row]]:
 
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace every draw by fixed integers, independent of the data."""
+    """Replace every draw by fixed integers that are independent of the data."""
 
     def counts(self: LevelCounts, source: Source, total: Any) -> tuple[int, ...]:
         return tuple(3 + 40 * place for place in range(len(self.rates)))
@@ -78,8 +78,7 @@ def test_where_the_drawn_numbers_coincide_everything_does(
         for start in STARTS.values():
             with silence(caplog):
                 assert everything(make(start, person=person, **FACTS[facts])) == expected
-        # Printed text is computed from the fields, so it is compared only for every fourth
-        # addition.
+        # Printed text is computed from the fields, so only every fourth addition compares it.
         for place, rows in enumerate(added):
             with silence(caplog):
                 found = make([*BASE, *rows], person=person, **FACTS[facts])
@@ -133,7 +132,7 @@ def test_what_does_not_depend_on_drawn_numbers_is_the_same(statistic: str, facts
 
 
 def test_the_noise_is_the_same_and_the_sums_move_by_one_person() -> None:
-    """The same seed adds the same noise to sums that differ only by the added person."""
+    """With the same seed, the noise is the same, and the sums differ by one person only."""
     facts = {"levels": {0.5: 10, 4.0: 10}, "method": "transformed", "cap": 4.0}
     without = mean_of(BASE, **facts)
     with_them = mean_of([*BASE, (1.0, 5.0, "z")], **facts)

@@ -1,4 +1,4 @@
-"""Under add/remove, no data are ever rejected; bad arguments are rejected before any draw."""
+"""Under add/remove, no data are ever rejected. Bad arguments are rejected before any draw."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ FORMS = ["arrays", "pandas", "polars", "csv"]
 
 
 def known(form: str) -> list[dict[str, Any]]:
-    """Public facts. Without levels there are thousands of slow rungs, tested only for arrays."""
+    """Return public facts.
+
+    Without levels there are thousands of slow rungs, so only arrays are tested.
+    """
     few: list[dict[str, Any]] = [{"levels": [0.5, 1.0]}, {"epsilon": 1.0}]
     return [*few, {"related": False}] if form == "arrays" else few
 

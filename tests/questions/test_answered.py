@@ -1,4 +1,4 @@
-"""Statistics of people who answered: all engines give the same integers, and replays pass."""
+"""Statistics of the people who answered: all engines give the same integers, and replays pass."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_engine_says_the_same(name: str, terms: str, person: bool) -> None
 
 
 def test_public_people_are_told_as_they_are() -> None:
-    """Without noise, results are the statistics of people who have a value, up to rounding."""
+    """Without noise, results are the statistics of the people who have a value, up to rounding."""
     x, y = TABLE["x"], TABLE["y"]
     there, both = np.isfinite(x), np.isfinite(x) & np.isfinite(y)
     left_out: dict[str, Any] = {"epsilon": np.inf, "missing": "exclude"}

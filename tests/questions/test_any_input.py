@@ -110,7 +110,10 @@ def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float)
 
 @pytest.mark.parametrize("name", [name for name in INPUTS if INPUTS[name].size == 60])
 def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
-    """All scales are in the range of floats. There are many seeds, because pairs are drawn."""
+    """All scales that are found are in the range of floats.
+
+    There are many seeds, because the pairs are random.
+    """
     for budget in (0.5, 50.0):
         mechanism = diffuse(np.array([budget]), np.array([60]))
         for seed in range(25):
@@ -126,7 +129,7 @@ def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
 @pytest.mark.parametrize("data", ["arrays", "pandas", "polars"])
 @pytest.mark.parametrize("method", ["weighted", "diffusion"])
 def test_a_row_of_nobody_is_left_out_under_add_remove(data: str, method: str) -> None:
-    """Rows with a null person change nothing: people and draws are the same."""
+    """Rows with a null person change nothing: the people and the draws are the same."""
     rng = np.random.default_rng(1)
     values = rng.normal(50.0, 2.0, 400)
     names: list[str | None] = [f"p{i}" for i in range(399)]
@@ -184,7 +187,7 @@ def test_ranges_and_windows_lie_within_what_floats_hold() -> None:
 
 
 def test_a_large_divisor_draws_as_a_small_one_does() -> None:
-    """Very large divisors work: the distribution depends on distances divided by the divisor."""
+    """Very large divisors work. Probabilities depend only on distances divided by the divisor."""
     cells, masses = np.array([2]), np.array([2**20])
 
     def share(scale: int) -> float:
@@ -194,7 +197,8 @@ def test_a_large_divisor_draws_as_a_small_one_does() -> None:
         drawn = [mechanism.draw(source, (cells, masses)) for _ in range(400)]
         return drawn.count(2) / 400
 
-    # Other candidates have odds e^{−2^20/scale}: near 1 for a huge scale, near 0 for a small scale.
+    # Other candidates have odds e^{−2^20/scale}. These are near 1 for a huge scale, and near 0 for
+    # a small one.
     assert abs(share(2**80) - 0.25) < 0.12  # 5.5 standard errors
     assert abs(share(2**61) - 0.25) < 0.12
     assert share(2**14) == 1.0

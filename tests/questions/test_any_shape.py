@@ -23,7 +23,7 @@ RNG = np.random.default_rng(23)
 SKEWED = RNG.lognormal(3.0, 1.0, N)
 EPSILON = np.resize([0.5, 1.0, 4.0], N)
 SHIFTED = SKEWED + np.where(EPSILON > 1.0, 40.0, 0.0)
-"""People with larger budgets have larger values: not Gaussian, and budgets depend on values."""
+"""Values that are not Gaussian, and larger for people with larger budgets."""
 
 PRIVATE: dict[str, Any] = {"neighbours": "add-remove"}
 TERMS: dict[str, dict[str, Any]] = {
@@ -89,7 +89,10 @@ def test_the_interval_holds_the_mean_of_the_values_cut_to_the_range(
 
 
 def test_one_weight_for_all_is_as_good_as_a_known_range() -> None:
-    """If everyone has the same ε, the only error is Laplace noise of scale range/(n·rest of ε)."""
+    """If everyone has the same ε, a found range is as good as a known one.
+
+    The only error is Laplace noise of scale range/(n·ε′), where ε′ is the budget left for the mean.
+    """
     release = mean(epsilon=1.0)
     lo, hi = release.bounds
     low, high = release.interval(0.95)
@@ -136,7 +139,7 @@ def test_under_add_remove_people_are_counted_wherever_weights_differ(terms: str)
     assert margin.counted is not None
     low, high = release.interval()
     lo, hi = release.bounds
-    assert high - low < hi - lo  # narrower than the whole range
+    assert high - low < hi - lo  # narrower than the full range
     little = mean(**TERMS[terms], related=0.05)
     sums = little.estimate.margin
     assert isinstance(sums, RatioCut)
@@ -162,7 +165,7 @@ FRAMES: dict[str, Any] = {
 @pytest.mark.parametrize("terms", ["replace", "levels"])
 @pytest.mark.parametrize("engine", FRAMES)
 def test_every_engine_says_the_same(engine: str, terms: str) -> None:
-    """All engines give the same result, also with two rows for each person."""
+    """All engines give the same result, even if each person has two rows."""
     person = np.arange(N) % (N // 2)
     columns = {"v": SHIFTED, "e": np.resize([0.5, 1.0, 4.0], N // 2)[person], "who": person}
     frame = FRAMES[engine](columns)

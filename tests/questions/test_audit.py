@@ -1,4 +1,4 @@
-"""Sampled audits of whole releases, and of the algorithms as printed in the papers.
+"""Audits by sampling: of entire releases, and of the algorithms as printed in the papers.
 
 The audits are seeded. Each audit rejects a correct mechanism with probability at most 10⁻³.
 """
@@ -32,7 +32,7 @@ PAIRS = {
 def released(
     first: float, others: np.ndarray, epsilon: np.ndarray, method: str
 ) -> Callable[[int], np.ndarray]:
-    """Draw outputs of a whole release: the value, the range, the centre and the deviation."""
+    """Return a sampler of entire releases: the value, the range, the centre and the deviation."""
     values = np.append(others, first)
     seeds = iter(range(10**6))
 
@@ -71,13 +71,19 @@ def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> No
 
 
 def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
-    """Discrete Laplace noise on a lattice of `STEPS` per unit, because bits of floats leak."""
+    """Return discrete Laplace noise on a lattice of `STEPS` per unit.
+
+    The bits of floats would leak.
+    """
     fail = 1.0 - np.exp(-epsilon / STEPS)
     return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))
 
 
 def diffused(value: int, keep: Fraction, base: float, seed: int) -> Callable[[int], np.ndarray]:
-    """Draw noisy counts of one person, who is kept by a coin; the noise has privacy loss `base`."""
+    """Return a sampler of one person's noisy count.
+
+    A coin decides whether the person is kept. The noise has privacy loss `base`.
+    """
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:
@@ -98,7 +104,7 @@ def test_printed_algorithm_6_is_caught_and_ours_is_not() -> None:
 
 
 def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int], np.ndarray]:
-    """Draw the noisy count of an octave together with the noisy sum of one slot."""
+    """Return a sampler of the noisy count of an octave, with the noisy sum of one slot."""
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""`Draw`: the privacy losses that it charges, and its mechanism on other budget levels."""
+"""`Draw`: the privacy losses that it charges, and its mechanism at other budget levels."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ LEVELS = [0.1, 0.5, 2.0]
 
 
 def total(**given: object) -> list[int]:
-    """The true total before noise is added."""
+    """Return the exact total, before noise is added."""
     question = ep.Count(given.pop("values", None))
     call = question.call(epsilon="e", data=FRAME, neighbours="add-remove", levels=LEVELS, **given)  # type: ignore[arg-type]
     return next(question.steps(question.open(call), call)).total.tolist()

@@ -1,4 +1,4 @@
-"""`ep.count(where=…)` counts people who have a label, compared exactly, under both neighbours."""
+"""`ep.count(where=…)` counts the people with a label, which is compared exactly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = ["yes", "Yes", "yes ", "yés", "no", "", None]
 
 
 def table(seed: int, people: int = 60) -> dict[str, list[Any]]:
-    """Rows of people with answers, nearly the same ones among them."""
+    """Return rows of people with answers. Some answers are nearly the same."""
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(people), rng.integers(1, 4, people))
     rng.shuffle(who)
@@ -31,7 +31,7 @@ def table(seed: int, people: int = 60) -> dict[str, list[Any]]:
 
 
 def given(engine: str, columns: dict[str, list[Any]], label: Any = "yes") -> dict[str, Any]:
-    """The arguments of a call about these rows."""
+    """Return the arguments of a call about these rows."""
     if engine == "arrays":
         where = (columns["answer"], label)
         return {"where": where, "epsilon": columns["e"], "person": columns["who"]}
@@ -43,7 +43,7 @@ def given(engine: str, columns: dict[str, list[Any]], label: Any = "yes") -> dic
 
 
 def with_label(columns: dict[str, list[Any]], label: Any = "yes") -> int:
-    """The number of people who have a row with the label."""
+    """Return the number of people who have a row with the label."""
     rows = zip(columns["answer"], columns["who"], strict=True)
     return len({who for answer, who in rows if answer == label})
 
@@ -109,7 +109,7 @@ def test_what_is_published(neighbours: Any) -> None:
     assert ep.Release.from_json(release.to_json()).details() == release.details()
     low, high = release.interval()
     assert low <= release.value <= high
-    assert low <= with_label(table(3, people=500)) <= high  # at this seed
+    assert low <= with_label(table(3, people=500)) <= high  # true for this seed
     assert f"Count: {release.value} people" in str(release)
     assert "People count who have a row where \"answer\" is 'yes'." in release.treats
     assert f"is about {release.value};" in release.statement()
@@ -134,7 +134,7 @@ def test_a_count_is_the_share_of_frequencies_times_all_people() -> None:
     )
     n = len(columns["answer"])
     margin: Any = count.estimate.margin
-    assert margin.slack >= 0.5 / n  # it was rounded to an integer
+    assert margin.slack >= 0.5 / n  # the value was rounded to an integer
     wide = n * (shares.interval()[1][0] - shares.interval()[0][0])
     assert count.interval()[1] - count.interval()[0] == pytest.approx(wide, abs=3.0)
 

@@ -72,7 +72,10 @@ def test_one_unit_and_its_verdict(terms: str) -> None:
 
 
 def test_a_mechanism_that_forgets_a_cell_is_caught() -> None:
-    """A replaced person leaves some cells and enters others, and both count in the sensitivity."""
+    """A replaced person leaves some cells and enters others.
+
+    A mechanism that ignores either in its sensitivity is rejected.
+    """
     mechanism = released().mechanism
     with pytest.raises(PrivacyError):
         ep.verify.exact(dataclasses.replace(mechanism, moves=1)).require()
@@ -108,7 +111,7 @@ def test_arrays_are_changed_in_both_columns() -> None:
 
 
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If cells are rounded up and exceed a person's unit, this is detected before any draw."""
+    """If cells are rounded up and exceed a person's unit, an error is raised before any draw."""
     whole = units.nine_cells
 
     def rounded_up(people: Any, found: Any) -> Any:
@@ -241,14 +244,14 @@ def test_former_options_are_refused_with_the_new_ones(given: list[str], words: s
 
 
 def test_what_was_settled_under_former_names_is_found() -> None:
-    """The hash equals the hash of 0.2.0, which had other names for x, y and their ranges."""
+    """The hash equals that of version 0.2.0, which had other names for x, y and their ranges."""
     question = ep.Covariance("x", "y", **RANGES)
     former = "222969bee03c320d18db15e3297ed736b23c5f10de25950c464fe7e8930dc9fa"
     assert corridor._hashes([question], Call.of(epsilon=1.0, person="who"))[0] == former
 
 
 def test_a_claim_knows_arrays_of_neither_column() -> None:
-    """A repeated question is recognized by its arguments, never by the data."""
+    """A repeated question is recognized by its arguments, and never by the data."""
     call = Call.of(epsilon=1.0)
     asked = [ep.Covariance(X, second, **RANGES) for second in (Y, X)]
     assert corridor._hashes([asked[0]], call) == corridor._hashes([asked[1]], call)

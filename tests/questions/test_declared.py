@@ -1,4 +1,4 @@
-"""Under add/remove, declaring more never increases errors, and the plan matches the release."""
+"""Under add/remove, declaring more never makes errors larger, and plans agree with releases."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_one_level_is_one_level_however_it_is_declared(
     for each in found[1:]:
         assert drawn(each) == drawn(first)
         assert [each.n, each.risk, width(each)] == [first.n, first.risk, width(first)]
-        assert each.sides == first.sides  # also the error of n
+        assert each.sides == first.sides  # which include the error of n
         assert each.spent(0.1) == first.spent(0.1) == pytest.approx(0.1)
         assert not isinstance(each.mechanism, Composed)
 
@@ -113,7 +113,7 @@ def test_equal_weights_need_no_count(case: str, statistic: str) -> None:
 
 
 def test_weights_are_not_equal_where_some_have_none() -> None:
-    """With large staircase steps, the lowest level has weight 0: its values are not counted."""
+    """With large staircase steps, the lowest level has weight 0, so its values are ignored."""
     people = {0.01: 500, 2.0: 500}
     release = mean_of(people, levels=[0.01, 2.0], about="people", related=True, method="hourglass")
     assert not behind(release).equal
@@ -133,13 +133,13 @@ def test_a_guess_that_is_right_never_widens_the_interval(
         listed = make(people, seed, **asdict(assumption), levels=list(people))
         guessed = make(people, seed, **asdict(assumption), levels=people)
         if assumption == UNRELATED and not behind(guessed).equal:
-            continue  # a count of these people can reduce the error by more than it costs
+            continue  # counting these people can reduce the error by more than it costs
         less.append(width(listed))
         more.append(width(guessed))
-        if isinstance(guessed.mechanism, Composed):  # both count people, then draw alike
+        if isinstance(guessed.mechanism, Composed):  # both count people, and then draw the same
             assert drawn(guessed) == drawn(listed)
             assert more[-1] == less[-1]
-    assert not less or np.mean(more) <= 1.03 * np.mean(less)  # noisy sums differ slightly
+    assert not less or np.mean(more) <= 1.03 * np.mean(less)  # the noisy sums differ slightly
 
 
 @pytest.mark.parametrize("statistic", RELEASES)
@@ -157,7 +157,7 @@ def test_the_plan_promises_what_the_release_gives(
     release = RELEASES[statistic](people, **asdict(assumption), levels=people)
     if not isinstance(release.mechanism, Composed):
         assert release.method == plan.best
-        # A plan only contains levels with expected people.
+        # A plan contains only levels at which people are expected.
         promised = {row.epsilon: row.spent for row in best.spent}
         given = {row.epsilon: row.spent for row in release.spent if row.epsilon in promised}
         assert given == pytest.approx(promised, rel=1e-9)
@@ -165,7 +165,8 @@ def test_the_plan_promises_what_the_release_gives(
         cells = 3 if statistic == "frequencies" else 1
         assert math.sqrt(release.risk / cells) == pytest.approx(best.rmse, rel=0.3)
         half = width(release) / 2.0
-        # A plan assumes a Gaussian sampling error. The interval of a ratio uses Hoeffding's bound.
+        # A plan assumes that the sampling error is Gaussian. The interval of a ratio uses
+        # Hoeffding's bound.
         apart = 1.6 if statistic == "frequencies" or assumption.sampled else 1.3
         assert half <= apart * best.pac
     # If people were counted, the interval allows for the noise of the counts.

@@ -33,7 +33,7 @@ FRAME = pl.DataFrame({"x": X, "e": E, "number": [1.0, 2.0, 3.0, 4.0]})
 
 
 class Dry(Source):
-    """A source that must not be read."""
+    """A source that raises an error if it is read."""
 
     private = True
 
@@ -233,7 +233,7 @@ def test_budgets_of_almost_nothing_still_get_a_release(epsilon: float) -> None:
     release = ep.frequencies(X, epsilon=epsilon, categories=ABC)
     assert release.value.sum() == pytest.approx(1.0)
     low, high = release.interval()
-    # If noise dominates, the interval can be the whole range.
+    # If noise dominates, the interval can be the full range.
     assert (low <= high).all()
     assert ep.verify.exact(release.mechanism).holds
 

@@ -1,4 +1,4 @@
-"""Means are private and correct: by group, of people who answered, and of a private subset."""
+"""Means by group, of people who answered, and of a private subset are private and correct."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.tallied import tallied
 
 
 def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
-    """The first draw of a question."""
+    """Return the first draw of a question."""
     call = asks.call(epsilon="epsilon", data=frame, person="person", **terms)
     step = next(asks.steps(asks.open(call), call))
     assert isinstance(step, Draw)
@@ -106,7 +106,11 @@ def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> 
 
 
 def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a person adds to the second group is also added to the first, which exceeds a unit."""
+    """A replay detects a unit that is counted twice.
+
+    Here, what a person adds to the second group is added to the first group as well, so they exceed
+    one unit.
+    """
     from epsilons.door.rows import Rows
 
     honest = Rows.count
@@ -129,9 +133,9 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold"])
 def test_one_group_of_everybody_is_the_mean_integer_for_integer(method: str) -> None:
-    """The sum, the noise and the answer are equal.
+    """The mean of one group with everyone in it has the sum, noise and answer of the plain mean.
 
-    Weights are larger by one than those of the mean, which also releases a sum of squares.
+    Its weights are larger by one, because the plain mean also releases a sum of squares.
     """
     frame = answered()
     whole = asked(frame, {"method": method})
@@ -182,7 +186,10 @@ def test_large_budgets_tell_the_means_that_are_there() -> None:
 
 
 def _weighed_means(rows: pl.DataFrame, given: dict[str, Any]) -> list[float]:
-    """Means by group if everyone counts once: each row has weight 1 / (the person's rows)."""
+    """Return means by group in which everyone counts once.
+
+    Each row has weight 1 / (the person's rows).
+    """
     some = rows.group_by("person").agg(pl.col("minutes").is_not_null().any().alias("some"))
     rows = rows.join(some, on="person").filter(pl.col("minutes").is_not_null() | ~pl.col("some"))
     rows = rows.with_columns(
@@ -319,7 +326,10 @@ def test_several_questions_share_everyones_budget() -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
-    """The limit is for the CPU time after counting: total, draw, estimates and all intervals."""
+    """100,000 groups take less than three seconds of CPU time after counting.
+
+    This includes the total, the draw, the estimates and all intervals.
+    """
     from epsilons.budgets.allocation import allocate_for
     from epsilons.budgets.levels import Budgets
     from epsilons.draws.mechanisms import Histogram, build_histogram
@@ -354,7 +364,10 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
-    """If all values are 0, the published mean is in its interval. A former bug put it outside."""
+    """If all values are 0, the published mean is in its interval.
+
+    In an earlier version, it was not.
+    """
     related, n, menu = SMALL[name]
     private = {"neighbours": "add-remove", "levels": menu} if "add" in name else {}
     seldom = 0

@@ -95,7 +95,7 @@ def test_a_text_that_compares_groups_that_are_not_there_is_not_read() -> None:
 
 
 def test_an_estimate_compares_groups_of_its_own_only() -> None:
-    """An estimate with a pair of unknown labels is refused when it is made."""
+    """An estimate that compares unknown labels is refused when it is created."""
     release = _release()
     with pytest.raises(ArgumentError, match="is not the label of a group"):
         replace(release.estimate, compared=(("north", "nowhere"),))

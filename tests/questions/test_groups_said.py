@@ -299,7 +299,7 @@ def test_a_plan_foretells_the_widths_of_even_and_smaller_groups() -> None:
 
 
 def test_a_ledger_knows_the_question_by_its_columns_and_no_data() -> None:
-    """Old questions keep their hashes, and no hash contains people's labels."""
+    """Questions of earlier versions keep their hashes, and no hash depends on people's labels."""
     from epsilons.draws.corridor import _hashes
 
     frame = answered()

@@ -1,4 +1,4 @@
-"""Each of the two selections of a round uses the weights of its own mechanism."""
+"""The two selections of a round have different weights. Each total uses those of its mechanism."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ FRAME = pl.DataFrame({"x": X, "e": E, "who": ["a", "b", "c", "d"], "word": list(
 
 
 class Dry(Source):
-    """A source that must not be read, because all checks run before anything is drawn."""
+    """A source that raises an error if it is read. All checks must run before anything is drawn."""
 
     private = True
 

@@ -1,4 +1,4 @@
-"""Estimating the range of data of any shape: quantiles, their cost, and the odds of a wrong end."""
+"""Finding the range of data of any shape: quantiles, their cost, and the odds of a wrong end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ BUDGETS: dict[str, list[float]] = {
 
 
 def nobody(levels: Any, counts: Any) -> line.Line:
-    """The public part of a `Line`, without the bucket of any person."""
+    """Return the public part of a `Line`, without anyone's bucket."""
     none = np.zeros(0, dtype=np.int64)
     levels = np.array(levels, dtype=np.float64)
     return line.Line(
@@ -82,7 +82,7 @@ def bucket_of(value: float) -> int:
 )
 @pytest.mark.parametrize("name", BUDGETS)
 def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> None:
-    """In three rounds, both selections together never exceed the remaining budget."""
+    """In three rounds, both selections together never spend more than the remaining budget."""
     levels = np.array(BUDGETS[name])
     counts = np.full(len(levels), n)
     counted, stages = nobody(levels, counts), list[Selection]()
@@ -128,7 +128,10 @@ def test_whatever_budgets_are_two_shares_fit_in_them(
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("goal", [GOAL, MeanGoal(SAMPLE, "mse", 0.95)], ids=["people", "sample"])
 def test_with_more_people_quantiles_lie_farther_out(goal: MeanGoal, neighbours: str) -> None:
-    """Quantiles are more extreme with more people, except once, where half of a budget suffices."""
+    """With more people, quantiles are more extreme.
+
+    There is one exception, where half of a budget suffices.
+    """
     sizes = np.unique(np.geomspace(20, 10**6, 60).astype(np.int64))
     levels = np.array([0.2, 1.0])
     found = [
@@ -148,13 +151,13 @@ def test_the_generous_pay_and_the_mean_keeps_its_best() -> None:
     assert share.each[0] <= 0.02 * levels[0]  # people with small budgets pay little
     assert (np.diff(share.each) >= 0.0).all()
     assert share.each[2] > 20 * share.each[0]
-    # Spending is minimal: with many people everyone pays less.
+    # Spending is minimal: if there are many people, everyone pays less.
     many = best_share(levels, 100 * counts, GOAL)
     assert float(many.each @ counts) * 100 == pytest.approx(float(share.each @ counts), rel=1e-6)
 
 
 def test_a_step_looks_at_public_facts_alone() -> None:
-    """For two data sets with the same budgets, the first two draws use the same mechanisms."""
+    """For two data sets with the same budgets, the first two draws have the same mechanisms."""
     seen: list[list[Any]] = []
     for values in (np.arange(900.0), np.full(900, -1e300)):
         rows = ep.door.open(values, epsilon=np.resize([0.5, 1.0, 4.0], 900))
@@ -195,8 +198,8 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
             assert at[1 + side] == quantile * spent / 2
         else:
             assert at[1 + side] == quantile / (1 - quantile) * spent / 2
-        # An end on the other side is even less likely. The odds are as required, up to rounding of
-        # weights.
+        # An end on the other side is even less likely. The odds are as required, up to the rounding
+        # of weights.
         assert at[1 - side] >= at[1 + side]
         assert float(at[1 + side]) >= 0.999 * _TIMES[neighbours] * (_LINE + _SURE)
 
@@ -218,7 +221,7 @@ def test_one_bucket_has_as_much_of_the_prior_as_is_counted_on() -> None:
     [(-line.TOP, line.TOP), (line.TOP, line.TOP), (0, line.TOP), (-line.TOP, -line.TOP), (5, -5)],
 )
 def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> None:
-    """Any two ends of the line can be drawn without people. The widened range is finite."""
+    """Without people, any two ends of the line can be drawn. The widened range is always finite."""
     steps = outer(lambda _: nobody([1.0], [2]), GOAL, neighbours="add-remove")
     answer, drawn = None, iter([low, high] + [0] * 4)
     try:
@@ -231,7 +234,7 @@ def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> N
 
 
 def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
-    """For the quantiles of a Gaussian, the range extends 3.5 standard deviations to each side."""
+    """For the quantiles of a Gaussian, the range ends 3.5 standard deviations from the mean."""
     normal = NormalDist()
     for n in (700, 900, 1500, 3000, 9000, 40_000):
         counted = nobody([1.0], [n])
@@ -249,7 +252,7 @@ def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
 
 
 def test_a_closer_look_asks_for_nothing_farther_out() -> None:
-    """Later rounds use less extreme quantiles, because extreme ones can be outside the window."""
+    """Later rounds use less extreme quantiles. Extreme ones could be outside the window."""
     counted = nobody([1.0], [30_000])
     steps = outer(lambda _: counted, GOAL, neighbours="replace")
     first: Any = next(steps).mechanism
@@ -262,7 +265,7 @@ def test_a_closer_look_asks_for_nothing_farther_out() -> None:
 
 
 def test_a_window_has_as_many_cells_as_the_prior_counts_on() -> None:
-    """All cells of a window are equally likely: ln(cells) is the log-odds against one cell."""
+    """All cells of a window have the same prior, so ln(cells) is the log-odds against one cell."""
     for cells in ZOOM[1:]:
         ends = CellsOf(cells).before(np.array([0, 1, cells]))
         assert math.log((ends[2] - ends[0]) / (ends[1] - ends[0])) == pytest.approx(math.log(cells))

@@ -1,4 +1,4 @@
-"""Estimating the range of data of any shape: the values inside it, and how rarely it is wrong.
+"""Finding the range of data of any shape: which values are inside, and how rarely it is wrong.
 
 The tests are seeded, so results are reproducible. With a new seed, about 1 range in 3000 is wrong;
 the number of wrong ranges is compared with an exact binomial tail of 10⁻⁸.
@@ -30,7 +30,8 @@ def mostly_zero(share: float, n: int = N) -> np.ndarray:
 
 
 SHAPES: dict[str, tuple[np.ndarray, float, float]] = {
-    # Values, the smallest share inside the range, the largest clipping bias in deviations.
+    # The values, the smallest fraction of them inside the range, and the largest bias from
+    # clipping, in standard deviations.
     "Gaussian": (RNG.normal(50.0, 5.0, N), 0.995, 0.01),
     "68 % zeros": (mostly_zero(0.68), 0.78, 0.3),
     "lognormal": (RNG.lognormal(3.0, 1.0, N), 0.9, 0.15),
@@ -73,7 +74,7 @@ def test_the_range_holds_the_bulk_of_the_data(name: str, terms: str) -> None:
         cut = float(np.clip(values, lo, hi).mean() / 2.0 - values.mean() / 2.0) * 2.0
         assert abs(cut) <= most * deviation
         assert release.sigma is None
-        near = name == "far off" and release.estimate.alike  # a bucket has width 4 there
+        near = name == "far off" and release.estimate.alike  # a bucket has width 4 at these values
         assert release.estimate.alike is near
         assert ("seem" in release.treats) is near
         low, high = release.interval(0.999_999)
@@ -98,7 +99,7 @@ def test_data_that_are_nearly_all_the_same_are_told_of(name: str, terms: str) ->
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "levels"])
 def test_with_more_people_what_is_rare_is_found(terms: str) -> None:
-    """With 95 % zeros and enough people, the range contains most of the other values."""
+    """With 95 % zeros and enough people, the range contains most of the nonzero values."""
     values, epsilon = mostly_zero(0.95, 40_000), np.resize(EPSILON, 40_000)
     for seed in range(6):
         release = found(values, terms, seed, epsilon=epsilon)
@@ -140,7 +141,7 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
 
 
 def test_nobody_looks_closer_at_zero() -> None:
-    """If both ends are 0, no further round is made, and the mean keeps its budget."""
+    """If both ends are 0, there is no further round, and the mean gets the budget of that round."""
     for seed in range(5):
         release = found(np.zeros(N), "replace", seed, epsilon=4.0)
         assert len(release.mechanism.stages) == 3
@@ -165,7 +166,7 @@ def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
 
 
 def lost(runs: int, terms: dict[str, Any]) -> int:
-    """Count ranges that miss the data, which have a mean of 6,600 and a deviation of 1."""
+    """Count the ranges that miss the data, which have mean 6,600 and standard deviation 1."""
     count = 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)

@@ -32,7 +32,7 @@ NEIGHBOURS = ["replace", "add-remove"]
 
 
 def everything(release: Any) -> Any:
-    """All fields of a release, and everything that it prints."""
+    """Return all fields of a release, and everything that it prints."""
     intervals = [release.interval(confidence) for confidence in (0.5, 0.99)]
     words = [str(release), repr(release), release.to_json(), release._repr_html_()]
     return plain(release), plain(release.to_dict()), intervals, words, plain(list(release.spent))
@@ -40,7 +40,7 @@ def everything(release: Any) -> Any:
 
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace every draw by a fixed value, independent of the data."""
+    """Replace every draw by a fixed value that is independent of the data."""
 
     def select(self: Selection, source: Source, total: Any) -> int:
         if isinstance(self.candidates, TheLine):
@@ -140,7 +140,10 @@ def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, fact
 
 @pytest.mark.usefixtures("fixed")
 def test_the_number_of_people_is_the_one_that_was_drawn() -> None:
-    """The fixed counts are 2000, 2040 and 2080. Diffusion subtracts a margin from each count."""
+    """The number of people in a release is computed from the drawn counts.
+
+    These are fixed at 2000, 2040 and 2080. Diffusion subtracts a margin from each.
+    """
     counted = released(OTHERS, "weighted", neighbours="add-remove", levels=[0.5, 2.0, 8.0])
     assert counted.n == 2000 + 2040 + 2080
     slots = released(OTHERS, "diffusion", neighbours="add-remove", levels=[0.5, 2.0, 8.0])
@@ -183,7 +186,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
     assert len(rows) == len(verdict.losses)
     for row, budget, loss in zip(rows, verdict.budgets, verdict.losses, strict=True):
         assert row.epsilon == pytest.approx(float(budget))
-        # Coins and integer divisors are rounded down, by a relative error below 2⁻²⁰.
+        # Coins and integer divisors are rounded down. The relative error is below 2⁻²⁰.
         assert float(loss) <= row.spent * (1 + 1e-12)
         assert row.spent == pytest.approx(float(loss), rel=1e-6)
         assert row.spent <= row.epsilon
@@ -210,7 +213,7 @@ def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
 
 
 def total(mechanism: Any) -> list[Fraction]:
-    """The loss of each level, as stated by the frozen stages."""
+    """Return the loss of each level, as the frozen stages state it."""
     parts = []
     for stage in mechanism.stages:
         if hasattr(stage, "rates") or hasattr(stage, "candidates"):
@@ -221,7 +224,7 @@ def total(mechanism: Any) -> list[Fraction]:
     return [sum(each, Fraction(0)) for each in zip(*parts, strict=True)]
 
 
-# Draws use the same mechanisms that were checked.
+# The draws use the same mechanisms that were checked.
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -263,7 +266,7 @@ def test_every_draw_is_of_a_stage_that_is_published(
         if isinstance(one, LevelCounts):
             assert one.rates == stage.rates
             continue
-        # The published stage has finer levels, each contained in a level of the drawn stage.
+        # The published stage has finer levels. Each is contained in one level of the drawn stage.
         assert (one.scale, one.neighbours, one.candidates) == (
             stage.scale, stage.neighbours, stage.candidates
         )  # fmt: skip
@@ -299,14 +302,14 @@ def test_a_value_is_cut_to_the_range_that_was_found(
     assert abs(release.raw - (lo + hi) / 2) > 500 * (hi - lo)
 
 
-# The information about the data from which intervals are computed.
+# The precision of the draws, from which intervals are computed.
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_a_picture_is_as_sharp_as_what_its_stages_spend(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`sharp` is correct both for a known number of people and for noisy counts."""
+    """The precision `sharp` is correct for a known number of people and for noisy counts."""
     counts = np.full(3, PEOPLE // 3)
     real = LevelCounts.draw
 
@@ -333,8 +336,8 @@ def test_a_picture_of_diffusion_counts_those_who_are_kept() -> None:
     first = release.mechanism.stages[0]
     kept = sum(float(p) * n for p, n in zip(first.keep, first.counts.tolist(), strict=True))
     base = float(first.base)
-    # `sharp` is half of the rate per step. The rate of the median is base/4. The rate of pairs is
-    # base/8, divided by steps of 2.
+    # The precision `sharp` is half of the rate, divided by the step. The median has rate base/4.
+    # Pairs have rate base/8 and steps of 2.
     assert picture.sharp[0] == pytest.approx(kept * base / 8)
     pairs = kept * kept / PEOPLE / 2
     assert picture.sharp[1] == pytest.approx(pairs * base / 32)

@@ -35,7 +35,7 @@ BOUNDS = (0.0, 120.0)
 
 
 class Dry(Source):
-    """A source that must not be read."""
+    """A source that raises an error if it is read."""
 
     private = True
 
@@ -87,7 +87,7 @@ def test_someone_with_many_rows_counts_once() -> None:
         cells = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), data=table, person="who")
         assert cells.cells.sum() == cells.unit * PEOPLE // 2
     once = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), person="who").cells
-    assert (cells.cells == once).all()  # each bin has the same share of a person's rows
+    assert (cells.cells == once).all()  # a person's rows are divided equally among the bins
 
 
 @pytest.mark.parametrize("method", ["table", "selection"])
@@ -128,7 +128,7 @@ def test_a_replay_shows_nobody(method: str, neighbours: str) -> None:
 
 
 def test_selections_are_drawn_around_the_weights_of_all_bins() -> None:
-    """The total of a draw is the sum of people's weights in each bin, added person by person."""
+    """The total of a draw is the sum of people's weights in each bin."""
     question = ep.Quantile("x", q=0.5, bounds=BOUNDS, method="selection", related=False)
     call = question.call(epsilon="e", data=FRAME)
     first: Any = next(question.steps(question.open(call), call))
@@ -185,7 +185,7 @@ def test_without_noise_it_is_the_quantile_to_a_bin() -> None:
     low, high = release.interval(0.99)
     assert (low <= exact).all()
     assert (exact <= high).all()
-    # If exactly a share q is below an edge, the quantile can be in the bin on either side.
+    # If exactly a fraction q is below an edge, the quantile may be in the bin on either side.
     assert (high - low <= 2.0 * 120.0 / release.mechanism.cells + 1e-9).all()
 
 

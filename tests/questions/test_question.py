@@ -1,4 +1,4 @@
-"""Questions are frozen, are validated on construction, and store validated fields."""
+"""Questions are frozen, and are validated when they are created."""
 
 from __future__ import annotations
 
@@ -104,7 +104,10 @@ def test_categories_that_are_none_are_refused_when_a_question_is_made(
 
 @pytest.mark.parametrize("kind", [kind for kind in MADE if kind != "count"])
 def test_a_method_is_refused_before_a_row_is_read(kind: str) -> None:
-    """An invalid method is rejected; the valid methods depend on `neighbours`."""
+    """An invalid method is rejected before any row is read.
+
+    Valid methods depend on `neighbours`.
+    """
 
     class Unread:
         def __getattr__(self, name: str) -> Any:
@@ -141,7 +144,7 @@ def test_a_question_holds_what_was_checked() -> None:
     assert type(mean.confidence) is float
     labels = ["a", "b"]
     shares = ep.Frequencies("x", categories=labels, other="c")
-    labels.append("d")  # must not change the question
+    labels.append("d")  # changing this list must not change the question
     assert shares.categories == ("a", "b")
     assert shares.declared.labels == ("a", "b", "c")
     assert shares.goal.cells == 3
@@ -189,7 +192,7 @@ def test_nothing_is_drawn_before_a_mean_is_said_to_be_of_an_unknown_kind(neighbo
 
 
 def test_a_statistic_yields_what_is_drawn_and_never_draws() -> None:
-    """The generator yields mechanisms and totals, and never receives a source."""
+    """A statistic yields mechanisms and totals. It never gets a source, so it cannot draw."""
     call = Call(np.repeat([0.5, 1.0], 50), None, None, "replace")
     question = ep.Mean(np.linspace(0.0, 1.0, 100), bounds=(0, 1))
     steps = question.steps(question.open(call), call)

@@ -1,4 +1,4 @@
-"""`spread=` in a release changes the cap, but not the guarantees."""
+"""`spread=` changes the cap of a release, but not its guarantees."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_cap_moves_and_promises_stay(terms: str) -> None:
 
 
 def test_the_interval_is_that_of_the_mechanism() -> None:
-    """With the same weights, a margin without a guess gives the half-width that `risk` states.
+    """Without the measured spread, the interval has the half-width that `risk` states.
 
     The measured spread makes the interval of the release shorter.
     """
@@ -58,7 +58,10 @@ def test_the_interval_is_that_of_the_mechanism() -> None:
 
 
 def test_real_errors_are_smaller() -> None:
-    """The ratio of mean squares over 400 draws is above 2: predicted 4.0, false alarms < 1e-6."""
+    """Over 400 draws, the guess makes mean squares smaller by a factor above 2.
+
+    The predicted factor is 4.0, and the false-alarm probability is below 1e-6.
+    """
     errors = {}
     for spread in (None, 0.05):
         mechanism = released(spread=spread).mechanism

@@ -1,4 +1,4 @@
-"""The steps of statistics are public except for totals, and within everyone's budget.
+"""In each step of a statistic, all but the total is public, and losses are within budgets.
 
 A statistic is a generator: its caller sees each mechanism before anything is drawn from it. These
 tests act as the caller. Under add/remove and with the same drawn numbers, everything that a
@@ -46,7 +46,7 @@ class Run:
 
 
 def driven(question: Question, call: Call, earlier: Run | None = None) -> Run:
-    """Run a statistic to its end, with the drawn values of an earlier run if there is one."""
+    """Run a statistic to its end. If there is an earlier run, send the values that it drew."""
     question.check(call.neighbours)
     source = ep.Seeded(7)
     steps = question.steps(question.open(call), call)
@@ -113,11 +113,11 @@ OPEN: dict[str, Any] = {
 
 
 def public(step: Draw) -> Any:
-    """Everything in a step except the total."""
+    """Return everything in a step except the total."""
     return plain(replace(step, total=None)), plain(step.mechanism.losses), plain(step.charged)
 
 
-# Staircase noise needs levels, and thousands of rungs are slow.
+# Staircase noise needs declared levels, and thousands of rungs are slow.
 OPENLY = [
     (name, facts, parts)
     for name in OPEN
@@ -144,14 +144,17 @@ def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, p
                 public(step) for step in first.yielded
             ]
             assert plain(other.answer) == plain(first.answer)
-    # Totals must depend on the data: otherwise this test would compare nothing.
+    # The totals must depend on the data. Otherwise, the test would compare nothing.
     many = run("many")
     nobody = run("nobody", many)
     assert [plain(step.total) for step in many.yielded] != [plain(s.total) for s in nobody.yielded]
 
 
 def test_the_range_is_looked_for_more_than_once() -> None:
-    """The test above covers windows and later rounds, which could leak."""
+    """The range is searched for in several rounds.
+
+    So the test above covers windows and later rounds, which could leak.
+    """
     values, epsilon = EVERYBODY["many"]
     run = driven(ep.Mean(values, bounds=None), called(epsilon, "add-remove", **FACTS["a guess"]))
     assert sum(isinstance(draw.mechanism, Selection) for draw in run.yielded) >= 4
@@ -186,7 +189,7 @@ def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
 # Nobody is charged more than they offer.
 
 FEW, ENOUGH = 60, 2000
-"""Numbers of people: too few, and enough, to estimate a range."""
+"""Two numbers of people: too few to find a range, and enough."""
 
 VALUES = np.random.default_rng(3).normal(0.5, 0.1, ENOUGH)
 TINY, SMALLEST, HUGE = 5e-324, 2.0**-40, 1e300
@@ -218,23 +221,23 @@ ASKED: dict[str, Question] = {
 
 
 def given(question: Question, budgets: Sequence[float]) -> np.ndarray:
-    """A budget for everyone: the given budgets, repeated."""
+    """Return a budget for everyone, by repeating the given budgets."""
     return np.resize(budgets, len(question.values))
 
 
 def ways(neighbours: str) -> list[tuple[str, str]]:
-    """Every statistic with each of its methods."""
+    """Return every statistic with each of its methods."""
     return [(name, method) for name in ASKED for method in ASKED[name].methods(neighbours)]
 
 
 def charged(run: Run, call: Call, budget: float) -> Fraction | float:
-    """The total loss of a person with this budget."""
+    """Return the total loss of a person with this budget."""
     total = sum_of(Charge(*draw.charged) for draw in run.yielded)
     return Charge(call.budgets(total.levels), total.losses).on(np.array([budget]))[0]
 
 
 def affordable(question: Question, call: Call, budgets: Sequence[float]) -> bool:
-    """Check that nobody is charged more than their part; return whether there is an answer."""
+    """Check that nobody is charged more than their share. Return whether there is an answer."""
     try:
         run = driven(question, call)
     except BudgetError:  # raised before anything is drawn, as `test_corridor.py` checks
@@ -268,7 +271,7 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     few = name == "unknown range" and method == "weighted" and parts == 3
     assert {"many", "huge", "infinite"} <= set(answered)
     assert ("zeros" in answered) is not few  # half have no budget, the others 1/3 each
-    assert "every kind" in answered  # the smallest budget is treated as 0
+    assert "every kind" in answered  # the smallest budget becomes 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tables of two and three columns: what may be asked, and what follows from the cells."""
+"""Tables of two and three columns: which questions are possible, and what the cells imply."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PRIVATE: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS}
 
 @cache
 def voters() -> pd.DataFrame:
-    """944 voters of 1996: for whom, of which party, and whether after college."""
+    """Return 944 voters of 1996: their vote, their party, and whether they went to college."""
     found: Any = importlib.import_module("statsmodels.datasets.anes96").load_pandas().data
     return pd.DataFrame(
         {
@@ -49,7 +49,7 @@ def voters() -> pd.DataFrame:
 
 
 def published(seed: int = 1, data: Any = None, **given: Any) -> ep.Release:
-    """The table of votes and parties."""
+    """Return the released table of votes and parties."""
     data = voters() if data is None else data
     return ep.frequencies(**{**TABLE, "data": data, "source": ep.Seeded(seed), **given})
 

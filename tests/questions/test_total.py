@@ -1,4 +1,4 @@
-"""`ep.total` adds up people's rows on the grid, and one person moves it by at most their bounds."""
+"""`ep.total` adds up people's rows on the grid. One person changes the total within the bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ ENGINES = ("arrays", "polars", "duckdb")
 
 
 def table(seed: int, people: int = 40) -> dict[str, Any]:
-    """Rows of people: some beyond the bounds, and for some people several that add up to more."""
+    """Return rows of people.
+
+    Some rows are outside the bounds, and the rows of some people add up to more than a bound.
+    """
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(people), rng.integers(1, 9, people))
     rng.shuffle(who)
@@ -34,7 +37,7 @@ def table(seed: int, people: int = 40) -> dict[str, Any]:
 
 
 def given(engine: str, columns: dict[str, Any]) -> dict[str, Any]:
-    """The same rows as arguments of a call."""
+    """Return the same rows as arguments of a call."""
     if engine == "arrays":
         return dict(columns)
     frame = pl.DataFrame({name: list(each) for name, each in columns.items()}, strict=False)
@@ -43,14 +46,17 @@ def given(engine: str, columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def tally(engine: str, columns: dict[str, Any], **how: Any) -> door.Tally:
-    """What is counted: people's totals on the grid, by budget."""
+    """Return people's totals on the grid, by budget."""
     rows = given(engine, columns)
     opened = door.open(rows.pop("values"), **rows, **how)
     return opened.count(door.Ask("numbers", BOUNDS, adds=True))
 
 
 def by_hand(columns: dict[str, Any]) -> float:
-    """The sum of people's totals: rows are clipped, and then the total of each person."""
+    """Return the sum of people's totals.
+
+    Rows are clipped first, and then the total of each person.
+    """
     rows = np.clip(columns["values"], *BOUNDS)
     return float(np.clip(np.bincount(columns["person"], weights=rows), *BOUNDS).sum())
 
@@ -99,7 +105,7 @@ def test_other_rows_of_one_person_move_one_integer_by_at_most_the_grid(engine: s
         assert np.count_nonzero(changed[:, 0]) <= 1
         assert changed.max() <= GRID
         moves.append(int(found.cells[:, 0].sum()))
-    assert moves[0] - moves[1] == GRID  # from the lower end to the upper
+    assert moves[0] - moves[1] == GRID  # a person moves from the lower end to the upper end
     assert moves[2] == moves[3]  # missing rows add 0
     assert moves[4] - moves[3] == GRID // 2  # rows are clipped: 300 − 100 is half of the range
 
@@ -161,7 +167,7 @@ def test_private_people_all_spend_the_lowest_level() -> None:
     release = ep.total(values, bounds=(0, 300), source=ep.Seeded(1), **told, **rows)
     assert len(set(release.mechanism.weights.tolist())) == 1
     assert [release.spent(each) for each in LEVELS] == [pytest.approx(0.1)] * 3
-    # From 0 upwards, the noise is that of one sum: twice the square of its scale.
+    # If the bounds start at 0, the noise is that of one sum: twice the square of its scale.
     assert release.risk == pytest.approx(2.0 * (300.0 / 0.1) ** 2, rel=1e-6)
     capped = ep.total(values, bounds=(0, 300), cap=0.05, source=ep.Seeded(1), **told, **rows)
     assert capped.spent(2.0) == pytest.approx(0.05)
@@ -193,7 +199,7 @@ def test_a_plan_says_what_a_release_will_be_worth() -> None:
     rough = ep.total(np.full(60, 150.0), epsilon=alike, bounds=(0, 300), source=ep.Seeded(2))
     assert rough.verdict.worth != "precise"
     assert "as many people" not in str(rough)
-    # More people do not make the error of a sum smaller, and no verdict proposes them.
+    # More people do not make the error of a sum smaller, so no verdict proposes them.
     assert "more people" not in str(plan)
     assert "as many people" not in str(release)
     private = ep.plan(

@@ -69,7 +69,7 @@ FORMS = ["pandas", "polars", "csv", "duckdb"]
 
 
 def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
-    """The columns as arrays; or a table of the given kind, with the names of its columns."""
+    """Return the columns as arrays, or a table of the given kind with the names of its columns."""
     lists = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in TYPES]
     every = dict(zip(TYPES, lists, strict=True))
     if form == "arrays":
@@ -91,7 +91,7 @@ def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
 
 
 def released(columns: dict[str, Any], asked: list[str], *, person: bool) -> list[Any]:
-    """The releases of these questions, without names of columns."""
+    """Return the releases of these questions, without the names of columns."""
     found = ep.publish(
         [QUESTIONS[name](columns) for name in asked],
         data=columns.get("data"),
@@ -127,9 +127,9 @@ def test_every_question_is_answered_whatever_the_data(
 
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_nobody_at_all_is_an_answer_to_each(asked: str, tmp_path: Path) -> None:
-    """A question on its own is answered even if there are no people.
+    """Each question has an answer even if there are no people.
 
-    Several questions in one call can be counted by other code.
+    Here each question is asked alone, because other code may count several questions in one call.
     """
     columns = given("polars", DATA["all at zero"], tmp_path)
     assert released(columns, [asked], person=True) == released(

@@ -1,4 +1,4 @@
-"""Frequencies under add/remove with `method="total"`, which also counts all people."""
+"""Frequencies under add/remove with `method="total"`, which also draws a noisy total."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asked(values: np.ndarray, seed: int, **given: Any) -> ep.Release:
 
 
 def mostly_one(seed: int) -> np.ndarray:
-    """Values with nine of ten people in the first category."""
+    """Return values: nine of ten people are in the first category."""
     rng = np.random.default_rng(seed)
     rare = rng.random(PEOPLE) < 0.1
     return np.where(rare, rng.integers(1, CATEGORIES, PEOPLE), 0)
@@ -58,7 +58,10 @@ def test_its_losses_are_within_budgets() -> None:
 
 
 def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
-    """Dividing by a sum of k noisy counts adds p²·k to the variance. A noisy total avoids it."""
+    """Dividing by a sum of k noisy counts adds p²·k to the variance.
+
+    A noisy total avoids this, and the gain is as forecast.
+    """
     values = mostly_one(2)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs = 120
@@ -75,7 +78,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
         promised[method] = 2.0 * spread * (margin.scale / weight) ** 2
     for method, found in errors.items():
         ratio = float(np.square(found).sum()) / promised[method]
-        # False alarms: 2·10⁻⁸ each; the ratio of two noisy numbers is nearly Gaussian here.
+        # False alarms: 2·10⁻⁸ each. The ratio of two noisy numbers is nearly Gaussian here.
         assert chi2.ppf(1e-8, runs / 2.0) / (runs / 2.0) < ratio / runs
         assert ratio / runs < chi2.isf(1e-8, runs / 2.0) / (runs / 2.0)
     assert promised["total"] < 0.3 * promised["transformed"]
@@ -83,7 +86,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
 
 @pytest.mark.statistical
 def test_intervals_and_bands_hold_all_shares() -> None:
-    """Intervals and bands pass binomial tests with a false alarm probability of 10⁻⁹ each."""
+    """Intervals and bands pass binomial tests. Each test has false-alarm probability 10⁻⁹."""
     values = mostly_one(3)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs, missed, outside = 20, 0, 0

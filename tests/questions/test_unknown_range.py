@@ -41,7 +41,7 @@ def budgets(n: int, seed: int = 0) -> np.ndarray:
 
 
 def losses(release: Any) -> list[Fraction | float]:
-    """The loss of each level, computed by the checkers stage by stage."""
+    """Return the loss of each level, computed stage by stage by the checkers."""
     mechanism = release.mechanism
     parts = [selection_losses(stage) for stage in mechanism.stages[:-1]]
     last = ep.verify.exact(mechanism.last).losses
@@ -210,7 +210,7 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
     real = running.collected
 
     def watched(query: Any, passed: Any) -> Any:
-        if 'col("v")' in query.to_native().explain():  # skip queries that only count budgets
+        if 'col("v")' in query.to_native().explain():  # ignore queries that only count budgets
             passes.append(query)
         return real(query, passed)
 
@@ -312,7 +312,10 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
 
 @pytest.mark.parametrize("words", [{}, GAUSSIAN], ids=["any", "gaussian"])
 def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, Any]) -> None:
-    """If only the people change, the first stage has the same weights, candidates and shares."""
+    """Under add/remove, the first stage does not depend on who is in the data.
+
+    Weights, candidates and shares are the same.
+    """
     declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}, **words}
     first = []
     for n in (10, 5000):
@@ -329,7 +332,7 @@ def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, A
 
 
 def test_zooming_keeps_to_released_numbers() -> None:
-    """Windows are a function of the draws: they zoom in on the drawn centre."""
+    """Windows depend on the draws only. They are centred on what was drawn."""
     seen: list[line.Window | None] = []
     real = door.Rows.line
 

@@ -1,5 +1,4 @@
-"""`ep.variance`: computed from squares drawn with a mean, or from three cells; verdicts and
-replays."""
+"""`ep.variance`, from squares that are drawn with a mean, or from three cells."""
 
 from __future__ import annotations
 
@@ -62,7 +61,7 @@ def test_what_it_is_drawn_from(terms: str) -> None:
 
 
 def test_it_costs_what_a_mean_costs_and_says_the_same() -> None:
-    """From the same draws, a mean reports the same spread, with the same interval."""
+    """From the same draws, a mean reports the same spread with the same interval."""
     mean = ep.mean(X, epsilon=1.0, bounds=(0, 10), method="optimal", source=ep.Seeded(9))
     own = released(epsilon=1.0, method="optimal", source=ep.Seeded(9))
     assert mean.spread is not None

@@ -61,8 +61,8 @@ class Call:
             spark: function that starts a Spark session.
 
         Returns:
-            The recorded fields of the result, and the next bytes of the source. These differ if the
-            call draws more, less, or in another order.
+            The recorded fields of the result, and the next bytes of the source. These bytes differ
+            if the call draws more, less, or in another order.
         """
         source = ep.Seeded(zlib.crc32(f"{self.area}: {self.name}".encode()))
         result = self._result(Place(source, directory, spark))

@@ -107,7 +107,7 @@ def _of(kind: str) -> dict[str, Run]:
 
 
 def _of_papers(kind: str) -> dict[str, Run]:
-    """Return calls of `epsilons.papers` with columns of a frame in place of arrays."""
+    """Return calls of `epsilons.papers` with columns of a frame instead of arrays."""
 
     def sampled(place: Place) -> ep.Release:
         return ep.papers.sampled_mean(

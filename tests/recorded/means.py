@@ -27,7 +27,7 @@ NAMES: Final = ("auto", *with_sampling(RULES))
 
 
 def _by(name: str, values: Any, epsilon: Any, **more: Any) -> Run:
-    """Return a call of a mean by a rule, or by sampling."""
+    """Return a call of a mean with a rule, or with sampling."""
     if name == "sampling":
         return sampled_mean(values, epsilon, **more)
     return mean(values, epsilon, method=name, **more)

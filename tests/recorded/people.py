@@ -10,7 +10,7 @@ _RNG = np.random.default_rng(20_251)
 
 N = 240
 VALUES = np.round(_RNG.normal(52.0, 22.0, N), 3)
-"""Values mostly between 0 and 100, some outside."""
+"""Values. Most are between 0 and 100, and some are outside."""
 EPSILON = _RNG.choice([0.1, 0.5, 1.0, 2.0], N, p=[0.2, 0.3, 0.3, 0.2])
 MIXED = _RNG.choice([0.0, 0.03, 0.3, 1.0, 4.0, 20.0], N)
 WITH_PUBLIC = np.where(np.arange(N) == 7, math.inf, EPSILON)
@@ -37,5 +37,5 @@ CROWD_EPSILON = _RNG.choice([0.25, 1.0, 3.0], CROWD)
 
 UNKNOWN = 700
 STANDARD = _RNG.normal(0.0, 1.0, UNKNOWN)
-"""Standard Gaussian values; they are scaled and shifted in calls with an unknown range."""
+"""Standard Gaussian values. Calls with an unknown range scale and shift them."""
 GENEROUS = _RNG.choice([1.0, 2.0, 4.0], UNKNOWN)

@@ -74,12 +74,15 @@ def sampled_frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
 
 
 def with_sampling(rules: Iterable[str]) -> list[str]:
-    """Return the rules, with "sampling" at the same position as when calls were first recorded."""
+    """Return the rules with "sampling" among them.
+
+    It keeps the position that it had when calls were first recorded.
+    """
     names = list(rules)
     names.insert(next(at for at, name in enumerate(names) if name.startswith("hp")), "sampling")
     return names
 
 
 def assumed(bounds: Any) -> dict[str, Any]:
-    """Return the former default assumptions, for calls without assumptions."""
+    """Return the assumptions that were the defaults when the calls were recorded."""
     return GAUSSIAN if bounds is None else SAMPLE

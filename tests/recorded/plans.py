@@ -25,7 +25,7 @@ def plan(epsilon: Any, **more: Any) -> Run:
 
 
 def asked(epsilon: Any, *, need: dict[str, float], **more: Any) -> Run:
-    """Return a call that makes a plan and asks how many additional people are needed."""
+    """Return a call that makes a plan, and asks how many more people are needed."""
 
     def run(_: object) -> dict[str, Any]:
         made = ep.plan(epsilon, **SAMPLE | more)

@@ -31,7 +31,7 @@ def _by_method() -> dict[str, Run]:
     calls: dict[str, Run] = {}
     for place, name in enumerate(METHODS):
         told, words = ASSUMED[place % 3]
-        few = slice(0, 60)  # intervals of staircase noise are slow for many people
+        few = slice(0, 60)  # for many people, intervals of staircase noise are slow
         calls[f"{name}, guessed, {told}"] = mean(
             p.VALUES[few], p.EPSILON[few], method=name, levels=GUESSED, **words
         )

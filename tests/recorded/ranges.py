@@ -16,7 +16,7 @@ USUAL = 50.0 + 3.0 * p.STANDARD
 OFFERED = [1.0, 2.0, 4.0]
 GUESSED = {1.0: 250, 2.0: 250, 4.0: 200}
 ROWS = np.arange(p.UNKNOWN) % 350
-"""The person of each row; everyone has two rows."""
+"""The person of each row. Everyone has two rows."""
 
 
 def mean(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
@@ -24,7 +24,7 @@ def mean(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
 
 
 def any_shape(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
-    """Return a mean of data of any shape, with budgets that can be related to values."""
+    """Return a mean of data of any shape. Budgets may be related to values."""
     return mean(values, epsilon, **{"shape": "any", "about": "people", "related": True} | more)
 
 

@@ -40,7 +40,7 @@ def next_to_nothing(place: Place) -> object:
 
 
 def in_file(values: str, text: str, name: str, **more: Any) -> Run:
-    """Return a call of a mean of a file with a given content."""
+    """Return a call that asks for the mean of a file with this content."""
 
     def run(place: Place) -> object:
         path = place.directory / name

@@ -28,6 +28,12 @@ _LONG: Final = 12
 """Lists up to this length are recorded in full. For longer lists, the first five entries and a
 digest are recorded."""
 
+_LONG_NUMBER: Final = re.compile(r"-?(?=[\d/]{9})\d+(/\d+)?")
+"""An integer or a fraction that is rounded from floats. Shorter integers must be equal."""
+
+_SUMS: Final = 8
+"""The number of sums that summarize a long list."""
+
 _LONG_TEXT: Final = 4_000
 _SAID_ELSEWHERE: Final = 150
 
@@ -37,10 +43,13 @@ _MADE: Final = re.compile(
 """The line with the date of a release, which changes every day."""
 
 _OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
-"""Fields that describe the call and the date. They are not recorded; other tests check them."""
+"""Fields that depend on the call and the date.
+
+They are not recorded, because other tests check them.
+"""
 
 _NEW_OPTIONS: Final = re.compile(r"^  --(title|unit|report|figure) (TEXT|FILE) .*\n", re.M)
-"""Options, one per line, that were added after the help of commands was recorded."""
+"""Options that were added after the help of commands was recorded, one per line."""
 
 _CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)
 _EPSILONS: Final = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.99, 1.0, 2.0, 7.0, 1e6, math.inf, math.nan)
@@ -117,13 +126,13 @@ def seen(thing: Any) -> Fields:
 
 
 def may_be_new(field: str) -> bool:
-    """Return whether a field can be missing from the record, because a later version added it."""
+    """Return whether a field may be missing from the record because a later version added it."""
     name = field.rpartition(": ")[2]
     return name.startswith(("to_dict.", "spent("))
 
 
 def commanded(words: list[str], source: ep.Seeded) -> Result:
-    """Run a command, with the system's entropy replaced by a source."""
+    """Run a command with a seeded source in place of the system's entropy."""
     with mock.patch.object(System, "bytes", lambda _, count: source.bytes(count)):
         return CliRunner().invoke(cli, words)
 
@@ -147,28 +156,43 @@ def written(thing: Any) -> Any:
         return written(thing._asdict())
     if isinstance(thing, (list, tuple)):
         items = [written(each) for each in thing]
-        if len(items) <= _LONG:
-            return items
-        digest = _digest(_json(_nearly(items)).encode())
-        return {"length": len(items), "first": items[:5], "sha256": digest}
+        return items if len(items) <= _LONG else _summary(items)
     if thing is None or isinstance(thing, (bool, int, float)):
         return thing
     raise TypeError(f"nothing is said of how a {type(thing).__name__} is written")
 
 
-def _nearly(thing: Any) -> Any:
-    """Round floats to nine digits, because the last digits depend on the processor."""
-    if isinstance(thing, float):
-        return float(f"{thing:.9g}")
-    if isinstance(thing, list):
-        return [_nearly(each) for each in thing]
-    if isinstance(thing, dict):
-        return {key: _nearly(each) for key, each in thing.items()}
-    return thing
+def _summary(items: list[Any]) -> Fields:
+    """Return the beginning of a long list, a digest of its texts, and sums of its numbers.
 
+    The last digits of numbers depend on the processor, so a digest of numbers would too. A sum of
+    logarithms changes noticeably if any number changes by a percent, whatever its size.
+    """
+    numbers: list[float] = []
 
-def _json(thing: Any) -> str:
-    return json.dumps(thing, ensure_ascii=False)
+    def marked(thing: Any) -> Any:
+        if isinstance(thing, list):
+            return [marked(each) for each in thing]
+        if isinstance(thing, dict):
+            return {key: marked(each) for key, each in thing.items()}
+        finite = isinstance(thing, float) and math.isfinite(thing)
+        if not finite and not _LONG_NUMBER.fullmatch(str(thing)):
+            return thing
+        numbers.append(float(Fraction(thing)))
+        return "#"
+
+    texts = json.dumps(marked(items), ensure_ascii=False)
+    sizes = [math.copysign(math.log1p(1e9 * abs(each)), each) for each in numbers]
+    step = -(-len(sizes) // _SUMS) or 1
+    return {
+        "length": len(items),
+        "first": items[:5],
+        "sha256": _digest(texts.encode()),
+        "sums": [
+            math.fsum((1.0 + math.sin(at)) * size for at, size in enumerate(sizes[of : of + step]))
+            for of in range(0, len(sizes), step)
+        ],
+    }
 
 
 def _digest(data: bytes) -> str:
@@ -180,7 +204,7 @@ def _text(text: str) -> Fields:
 
 
 def _undated(text: str) -> str:
-    """Return printed text without the line of the date, the version and the column."""
+    """Return printed text without the lines of the date, the version and the column."""
     return _MADE.sub("", text)
 
 
@@ -188,7 +212,7 @@ def _asked(ask: Callable[[], Any]) -> Any:
     """Return the answer of a call, or the error as text."""
     try:
         return ask()
-    except Exception as error:  # an error is recorded as well
+    except Exception as error:  # errors are recorded as well
         return f"{type(error).__name__}: {error}"
 
 
@@ -197,7 +221,7 @@ def _release(release: Any) -> Fields:
     by_reports = hasattr(estimate.margin, "influence")
     fields = {name: getattr(release, name) for name in _OF_RELEASE}
     if release.n_is_noisy:
-        fields["n"] = float(release.n)  # a noisy n was once a float
+        fields["n"] = float(release.n)  # earlier versions gave a noisy n as a float
     some = {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
     if by_reports:
         some = {name: some[name] for name in some if name not in ("other", "error_at_once")}
@@ -224,7 +248,7 @@ _MORE: Final = {"scalar": (), "cells": ("band",), "vector": ("radius",)}
 
 
 def _as_dict(data: dict[str, Any]) -> Fields:
-    """Return the keys of `to_dict` in order, and each value, with a digest of long texts."""
+    """Return the keys of `to_dict` in order, and their values, with digests of long texts."""
     told = {name: value for name, value in data.items() if name not in _OF_THE_DAY}
     fields: Fields = {"to_dict": " ".join(told)}
     if isinstance(told.get("release"), dict):

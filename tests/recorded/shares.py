@@ -14,7 +14,7 @@ from tests.recorded.place import Calls, Run, frequencies, sampled_frequencies, w
 
 
 def _by(name: str, epsilon: Any, **more: Any) -> Run:
-    """Return a call of frequencies by a rule, or by sampling."""
+    """Return a call of frequencies with a rule, or with sampling."""
     if name == "sampling":
         return sampled_frequencies(p.TEXT, epsilon, categories=p.WORDS, **more)
     return frequencies(p.TEXT, epsilon, categories=p.WORDS, method=name, **more)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tests.recorded.calls import CALLS, Call
-from tests.recorded.seen import may_be_new
+from tests.recorded.seen import may_be_new, written
 
 HERE = Path(__file__).parent
 RECORD = bool(os.environ.get("EPSILONS_RECORD"))
@@ -35,7 +35,7 @@ def recorded(area: str) -> Results:
 
 
 def text(value: Any) -> str:
-    """Convert a value to one line of JSON, in which 1 and 1.0 differ, and NaN equals itself."""
+    """Convert a value to one line of JSON. In it, 1 and 1.0 differ, and NaN equals itself."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -50,7 +50,7 @@ def write(area: str, results: Results) -> None:
 
 @pytest.fixture(scope="module")
 def recording() -> Iterator[dict[str, Results]]:
-    """Collect results to record, by area. Calls that were not made keep their old results."""
+    """Collect the results to record, by area. A call that was not made keeps its old result."""
     fresh: dict[str, Results] = {}
     yield fresh
     for area, results in fresh.items():
@@ -65,7 +65,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LONG = 9
-"""Numbers with at least this many digits can differ in their last digits."""
+"""Numbers with this many digits or more may differ in their last digits."""
 
 NUMBER = re.compile(r"\d+(?:/\d+)?(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -162,3 +162,13 @@ def test_only_the_last_digits_may_differ() -> None:
         (None, 0.0),
     ]:
         assert not same(then, now)
+
+
+def test_in_a_long_list_too_only_the_last_digits_may_differ() -> None:
+    numbers = [1e-6, 0.5, 3.0, 1e6, 123456789123, "123456789123/9007199254740992"]
+    then = [*numbers, *range(1_000), "people"]
+    less = 1.0 - 1e-7
+    near = [1e-6 * less, 0.5 * less, 3.0, 1e6, 123456789124, "123456789124/9007199254740992"]
+    assert same(written(then), written([*near, *then[6:]]))
+    for at, now in [(0, 1.02e-6), (3, 0.98e6), (4, 125956789123), (700, 3), (1_005, "person")]:
+        assert not same(written(then), written([*then[:at], now, *then[at + 1 :]]))

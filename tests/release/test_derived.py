@@ -1,4 +1,4 @@
-"""Totals, numbers of people and quantiles computed from a release by post-processing."""
+"""Totals, numbers of people and quantiles that are computed from a release by post-processing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_total_of_private_people_misses_as_seldom_as_it_says(
         release = mean(bounds=bounds, cap=0.5, method=method, source=ep.Seeded(seed), **PRIVATE)
         total = release.total(0.8)
         missed += not total.low <= truth <= total.high
-    # A valid 80 % interval misses 20 or more of 30 times with probability 3·10⁻⁸. An interval of
+    # A valid 80 % interval misses in 20 or more of 30 runs with probability 3·10⁻⁸. An interval of
     # half the required width would nearly always miss that often.
     assert missed < 20
     assert total.high - total.low < 0.2 * truth
@@ -76,7 +76,7 @@ def test_numbers_of_private_people_miss_as_seldom_as_they_say() -> None:
         found = shares(cap=0.5, source=ep.Seeded(seed), **PRIVATE).counts(0.8)
         missed += not found.low[3] <= truth[3] <= found.high[3]
         at_once += not ((found.band_low <= truth) & (truth <= found.band_high)).all()
-    assert missed < 20  # the same bound as for totals
+    assert missed < 20  # the same limit as for totals
     assert at_once < 20
     assert 0.0 < (found.high - found.low)[3] < 30.0
 
@@ -112,7 +112,7 @@ def test_a_quantile_of_bins_is_within_its_interval(given: dict[str, Any]) -> Non
 def test_a_quantile_of_bins_is_that_of_a_table_of_the_same_bins() -> None:
     """With the same draw, `ep.quantile` and bins of `ep.frequencies` give the same quantile.
 
-    Quantiles in the outermost bins can differ.
+    In the outermost bins, they can differ.
     """
     asked = ep.quantile(X, 0.5, epsilon=1.0, bounds=BOUNDS, method="table", source=ep.Seeded(4))
     cells = asked.mechanism.cells

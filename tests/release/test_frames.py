@@ -1,4 +1,4 @@
-"""Every kind of release can be converted to a frame with each number next to its interval."""
+"""Every kind of release can be converted to a frame, with each number next to its interval."""
 
 from __future__ import annotations
 

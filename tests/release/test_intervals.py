@@ -21,7 +21,10 @@ N, EPSILON, BETA = 400, 0.5, 0.05
 
 
 def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
-    """With the same ε for everyone and related=True, the noise is the only error."""
+    """If everyone has the same ε and related=True, noise is the only error.
+
+    So the interval is a quantile of the noise.
+    """
     values = [20.0] * N
     release = ep.mean(
         values, epsilon=EPSILON, bounds=(0, 60), about="people", related=True, method="uniform"
@@ -34,7 +37,9 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
-    """A person changes two cells, so the scale is 2/(ε·n). The noise of all cells sums to zero.
+    """The intervals of shares are quantiles of their noise.
+
+    A person changes two cells, so the scale is 2/(ε·n), and the noise of all cells sums to zero.
 
     One of four such cells has P(|z| > a) = e^{−2a}·(5 + 4a + a²)/5, in units of the scale.
     """
@@ -49,7 +54,8 @@ def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
         assert missed.tolist() == pytest.approx([BETA] * 4, rel=1e-5)
     inner = high - low
     low, high = release.band(1.0 - BETA)
-    # The band is wider than each separate interval, and narrower than for four independent noises.
+    # The band is wider than a single interval, and narrower than a band for four independent
+    # noises.
     at_once = -math.log(1.0 - (1.0 - BETA) ** (1 / 4))
     assert (high - low > inner).all()
     assert (high - low < 2.0 * scale * at_once).all()
@@ -59,7 +65,7 @@ def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
 def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
     weights: tuple[int, ...],
 ) -> None:
-    """The bias is an upper bound over a grid of possible counts, and nearly tight."""
+    """The bias is an upper bound for all counts that the noise allows, and nearly tight."""
     rates = (0.8, 1.0, 2.0)[: len(weights)]
     noisy = (60, 45, 70)[: len(weights)]
     counted = LevelCount(noisy, rates, np.array(weights))
@@ -72,8 +78,8 @@ def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
         n = np.array(counts)
         worst = max(worst, 0.5 * float(np.abs(n * k / (n @ k) - n / n.sum()).sum()))
     assert bias >= worst - 1e-12
-    # With more than two rungs the bound is looser: it bounds the averages below and above
-    # separately.
+    # With more than two rungs, the bound is looser, because it bounds the averages of the rungs
+    # below and above separately.
     assert bias <= (1.001 if len(weights) == 2 else 1.3) * worst + 1e-12
 
 
@@ -142,18 +148,19 @@ def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> No
 @pytest.mark.parametrize(
     ("counts", "rates", "weights", "sampled"),
     [
-        ((13, 12), (0.01, 0.02), (1, 4), True),  # noise larger than all counts
+        ((13, 12), (0.01, 0.02), (1, 4), True),  # the noise is larger than all counts
         ((-40, -3), (0.01, 0.02), (1, 4), True),
         ((300, 300), (0.1, 0.2), (1, 4), True),
-        ((90_000, 80_000), (1.0, 1.0), (999, 1000), False),  # nearly equal weights
+        ((90_000, 80_000), (1.0, 1.0), (999, 1000), False),  # the weights are nearly equal
     ],
 )
 def test_unrelated_budgets_have_the_shorter_of_two_intervals(
     counts: tuple[int, ...], rates: tuple[float, ...], weights: tuple[int, ...], sampled: bool
 ) -> None:
-    """The shorter of two intervals is used: for a sample, or for any people.
+    """If budgets are unrelated, the shorter of two intervals is used.
 
-    The choice depends only on counts.
+    One treats people as a sample, and the other is valid for any people. The choice depends on
+    counts only.
     """
     release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
     largest, total = float(weights[-1]), 1e6 * float(weights[-1])

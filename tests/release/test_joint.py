@@ -28,7 +28,10 @@ def published(seed: int = 3, **given: Any) -> ep.Releases:
 @pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_what_may_be_missed_is_divided_by_numbers(terms: Any, confidence: float) -> None:
-    """Six numbers share the error probability: 1/6 for a mean, 4/6 for four shares."""
+    """The error probability is divided equally among all numbers.
+
+    There are six: each mean gets 1/6 of it, and the four shares together get 4/6.
+    """
     releases = published(**terms)
     found = releases.band(confidence)
     assert found.confidence == confidence

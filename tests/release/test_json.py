@@ -94,7 +94,7 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
     assert again.sides == release.sides
     asked = release.mechanism.levels if "local" not in release.method else [1.0]
     np.testing.assert_array_equal(again.for_each(asked), release.for_each(asked))
-    if "local" not in release.method:  # local releases compute spending on demand
+    if "local" not in release.method:  # local releases compute the spending on demand
         assert plain(again) == plain(release)
         assert ep.verify.exact(again.mechanism) == ep.verify.exact(release.mechanism)
 

@@ -1,4 +1,4 @@
-"""Intervals of releases are not too narrow, according to independent code for the noise."""
+"""Intervals of releases are not too narrow, compared with independent code for the noise."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def mean(assumption: Assumption, **given: Any) -> ep.Release:
 def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
     assumption: Assumption, confidence: float
 ) -> None:
-    """With equal budgets the only error is Laplace noise of scale range/(n·ε)."""
+    """If budgets are equal, the only error is Laplace noise of scale range/(n·ε).
+
+    The interval is its quantile.
+    """
     release = mean(assumption)
     scale = 100.0 / (N * EPSILON)
     expected = stats.laplace.ppf(0.5 + confidence / 2.0, scale=scale)
@@ -48,7 +51,10 @@ def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
 
 
 def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
-    """Solve 2·E[exp(−(a − L)₊²/2σ²)] = β for a: Hoeffding's bound for the sample, L Laplace."""
+    """Solve 2·E[exp(−(a − L)₊²/2σ²)] = β for a.
+
+    This is Hoeffding's bound for the sample, plus Laplace noise L.
+    """
 
     def excess(a: float) -> float:
         def inside(x: float) -> float:
@@ -63,7 +69,7 @@ def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
 
 
 def of_four(x: float, scale: float) -> float:
-    """The density of one of four Laplace variables, given that they sum to zero.
+    """Return the density of one of four Laplace variables, given that they sum to zero.
 
     See `cell_of_four`.
     """
@@ -74,7 +80,7 @@ def of_four(x: float, scale: float) -> float:
 def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any = None) -> float:
     """Solve P(|G + L| > a) = β for a.
 
-    G is Gaussian with deviation σ; L is Laplace, or has `density`.
+    G is Gaussian with standard deviation σ. L is Laplace, or has the given `density`.
     """
 
     def excess(a: float) -> float:
@@ -92,9 +98,9 @@ def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any =
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_for_a_population(confidence: float) -> None:
-    """The sampling error has standard deviation at most σ = range/(2√n), attained by fair coins.
+    """The sampling error has standard deviation at most σ = range/(2√n), as fair coins have.
 
-    For so few people the released spread is not used, because it is forecast not to help.
+    With so few people, the released spread is not used, because it is forecast not to help.
     """
     few = 60
     values = np.tile([40.0, 60.0], few // 2)
@@ -114,9 +120,10 @@ def shares(assumption: Assumption, **given: Any) -> Any:
 
 
 def cell_of_four(beta: float) -> float:
-    """Solve P(|z| > a) = β for a: z is one of four unit Laplace variables that sum to zero.
+    """Solve P(|z| > a) = β for a.
 
-    The other three sum to −z with density e^{−|z|}·(3 + 3|z| + z²)/16.
+    z is one of four unit Laplace variables that sum to zero. The other three sum to −z, with
+    density e^{−|z|}·(3 + 3|z| + z²)/16.
     """
 
     def rest(a: float) -> float:
@@ -129,8 +136,8 @@ def cell_of_four(beta: float) -> float:
 def four_that_sum_to_zero() -> np.ndarray:
     """Sample four unit Laplace variables, given that they sum to zero, by rejection.
 
-    Three are drawn and kept with probability e^{−|sum|}; the fourth is minus their sum. The package
-    uses another sampler.
+    Three variables are drawn, and accepted with probability e^{−|sum|}. The fourth is minus their
+    sum. The package uses another sampler.
     """
     rng = np.random.default_rng(17)
     three = rng.laplace(size=(1_500_000, 3))
@@ -165,7 +172,7 @@ def test_an_interval_for_a_share_of_a_population(confidence: float) -> None:
 
 
 def two_laplace_tail(a: float, b: float, at: float) -> float:
-    """P(X + Y > at) for independent Laplace variables with scales a and b, by integration."""
+    """Return P(X + Y > at) for independent Laplace variables of scales a and b, by integration."""
 
     def inside(x: float) -> float:
         return float(stats.laplace.pdf(x, scale=a)) * float(stats.laplace.sf(at - x, scale=b))
@@ -176,7 +183,7 @@ def two_laplace_tail(a: float, b: float, at: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence: float) -> None:
-    """t̂ − m·T̂ has noise (1 − m)·X − m·Y. At an end m, its tail has the allowed probability.
+    """t̂ − m·T̂ has noise (1 − m)·X − m·Y. At an end m, the tail has the allowed probability.
 
     A fraction of 1/20 of β is reserved for the total. The search stops at a precision of 1/256, and
     the total shifts the allowed tail slightly. An interval 10 % narrower would exclude possible
@@ -197,7 +204,10 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
 
 
 def least_chernoff(a: float, b: float, more: int, far: float) -> float:
-    """The best bound on P(X + Y₁ + … > far): Chernoff's at any rate, or X's tail at rate 1/a."""
+    """Return the best bound on P(X + Y₁ + … > far).
+
+    It is Chernoff's bound at the best rate, or the tail of X at rate 1/a.
+    """
 
     def exponent(rate: float) -> float:
         return -rate * far - math.log1p(-((rate * a) ** 2)) - more * math.log1p(-((rate * b) ** 2))
@@ -213,7 +223,10 @@ def least_chernoff(a: float, b: float, more: int, far: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_shares_under_add_remove(confidence: float) -> None:
-    """c_j − p·Σc has noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃): Chernoff's bound gives the ends."""
+    """c_j − p·Σc has noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃).
+
+    Chernoff's bound gives the ends of the interval.
+    """
     release = shares(RELATED, neighbours="add-remove")
     sums = release.estimate.margin
     assert isinstance(sums, RatioCells)

@@ -102,7 +102,10 @@ def test_it_draws_itself(release: ep.Release) -> None:
 
 
 def test_the_related_error_is_that_of_these_people() -> None:
-    """With ε = 0 for half of the people and ε = ∞ for the rest, the error can be one half."""
+    """The error under related=True is that of these people.
+
+    Half of them have ε = 0 and the others ε = ∞, so the error can be one half.
+    """
     epsilon = [0.0] * 50 + [math.inf] * 50
     release = ep.mean([0.0] * 50 + [1.0] * 50, epsilon=epsilon, bounds=(0, 1))
     assert release.value == 1.0

@@ -46,7 +46,7 @@ def test_they_fit_a_screen(releases: ep.Releases) -> None:
     text = releases.details()
     for name in releases.names:
         assert name in text
-    assert text.count("budget ε") == 1  # one spending table for all releases
+    assert text.count("budget ε") == 1  # all releases share one table of spending
     assert text.count("NOT PRIVATE") == 1
     assert text.count("Each person's value") == 1
     assert "… and 18 more" in text

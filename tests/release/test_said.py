@@ -1,4 +1,4 @@
-"""The report sheet of each kind of release."""
+"""The sheet of each kind of release: its facts, tables, notes and figures."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ ALONE = "Spending adds up over all reports that a person sends"
 
 
 def facts(sheet: Sheet) -> dict[str, str]:
-    """All facts of a sheet, by name."""
+    """Return all facts of a sheet, by name."""
     return {fact.name: fact.words for part in sheet.all(Facts) for fact in part.facts}
 
 
 def drawing(sheet: Sheet) -> Any:
-    """The drawing of a sheet's only figure."""
+    """Return the drawing of a sheet's only figure."""
     (figure,) = sheet.all(Figure)
     return figure.drawing
 
 
 def rows(sheet: Sheet) -> SheetTable:
-    """The table of released numbers."""
+    """Return the table of released numbers."""
     (table,) = (
         part for part in sheet.of("rows") if isinstance(part, SheetTable) and not part.section
     )
@@ -174,7 +174,7 @@ def test_groups_have_means_and_shares_and_may_be_compared() -> None:
     assert not compared[0].rows[1][1].endswith(" minutes")
     assert "\n  Difference, an-endless" in release.details()
     public = rows(shown()["public groups"].sheet())
-    assert len(public.heads) == 5  # group sizes are known
+    assert len(public.heads) == 5  # the sizes of groups are public
     pairs = rows(shown()["pairs of groups"].sheet())
     assert pairs.rows[0][0] == "a, True"
 
@@ -233,7 +233,7 @@ def test_quantiles_are_named_by_shares_of_people() -> None:
     assert [row[0] for row in table.rows] == ["10 %", "50 %"]
     assert release.sheet().name == "2 quantiles"
     assert NOTHING not in notes(release.sheet())
-    assert "of all people" in release.details()  # δ in `related` is a fraction of all people
+    assert "of all people" in release.details()  # the δ of `related` is a fraction of all people
     poor = estimating(release, interval=(np.zeros(2), np.full(2, 99.0)))
     assert NOTHING in notes(poor.sheet())
 
@@ -291,7 +291,7 @@ def test_every_release_says_what_is_protected_assumed_and_spent(name: str) -> No
 
 
 def _told(release: ep.Release) -> Callable[[float], str]:
-    """A function that formats an error in the units of a release."""
+    """Return a function that formats an error in the units of a release."""
     if release.estimate.in_percent:
         return points
     unit = "" if release.unit is None else f" {release.unit}"
@@ -360,7 +360,7 @@ def test_every_number_of_people_says_in_json_whether_it_is_noisy(name: str) -> N
 
 
 def _sided(release: ep.Release, sides: tuple[Side, ...]) -> tuple[SheetTable | None, str]:
-    """The table of sides (one row for each assumption), and the note below it."""
+    """Return the table of sides, with one row for each assumption, and the note below it."""
     made = replace(release)
     made.__dict__["sides"] = sides
     parts = made.sheet().of("sides")

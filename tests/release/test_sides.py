@@ -1,4 +1,4 @@
-"""Sides: for each assumption, the interval of a release and the best cap."""
+"""Sides: the interval of a release under each assumption, and the best cap for it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
         assert side.typical is not None
         if loss == "mse":
             assert side.typical == pytest.approx(math.sqrt(other.risk / numbers), rel=1e-6)
-        else:  # the cap is optimal for "pac", not for the mean squared error
+        else:  # the cap is the best one for "pac", not for the mean squared error
             plain_risk = ASKED[statistic](related=side.related, about=about, method="optimal").risk
             assert side.typical >= math.sqrt(plain_risk / numbers) * (1.0 - 1e-9)
             assert squares.scale > 0.0
@@ -88,8 +88,8 @@ def test_what_is_true_of_less_data_tells_more(
 ) -> None:
     """Weaker assumptions give wider intervals.
 
-    In a population, unrelated budgets are a special case of weakly related budgets. For a fixed set
-    of people they are not, because means at different budgets can differ by chance.
+    For a population, unrelated budgets are a special case of weakly related budgets. For a fixed
+    set of people they are not, because means at different budgets can differ by chance.
     """
     anything, little, nothing = ASKED[statistic](about=about, related=False, **terms).sides
     for less, more in [(anything, little), (anything, nothing)] + (
@@ -127,9 +127,9 @@ def test_a_guess_and_a_declared_cap_say_what_there_is_to_spend(statistic: str) -
 
 
 def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
-    """Weights are chosen as if each rung had 1,000 people.
+    """Without levels, no cap is shown.
 
-    A cap based on this guess is not shown.
+    The weights assume 1,000 people on each rung, so a cap would only reflect this guess.
     """
     release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
@@ -162,7 +162,10 @@ NO_MEAN_OF_ALL: dict[str, Any] = {
 
 @pytest.mark.parametrize("asked", NO_MEAN_OF_ALL)
 def test_the_caps_of_a_mean_are_told_of_no_other_number(asked: str) -> None:
-    """Caps are shown only for means: the best cap for a mean is not best for a ratio or product."""
+    """Caps are shown for means only.
+
+    The best cap for a mean is not the best for a ratio or a product.
+    """
     release = NO_MEAN_OF_ALL[asked]()
     assert len(release.sides) == 3
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}

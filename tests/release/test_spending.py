@@ -1,4 +1,4 @@
-"""Spending is a function of ε, with a row for each level."""
+"""Spending is a function of ε, shown with a row for each level."""
 
 from __future__ import annotations
 

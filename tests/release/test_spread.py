@@ -94,6 +94,6 @@ def test_minimax_has_one_though_its_mean_is_drawn_to_the_middle() -> None:
 
 
 def test_a_guess_is_what_is_expected() -> None:
-    """The guess `spread=` decides if the interval uses the released spread, and nothing else."""
+    """The guess `spread=` decides only whether the interval uses the released spread."""
     margins = [mean(spread=guess).estimate.margin for guess in (None, 0.05)]
     assert [getattr(margin, "expected", None) for margin in margins] == [0.2, 0.05]

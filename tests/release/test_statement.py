@@ -1,4 +1,4 @@
-"""Statements to copy are correct for every kind of release, and quote no uninformative number."""
+"""Statements to copy are correct for every kind of release. They quote no uninformative number."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEEDED = "NOT PRIVATE: this was drawn from a seed"
 
 
 def written(name: str) -> list[Any]:
-    """The releases in a file written by version 0.2.0."""
+    """Return the releases in a file that version 0.2.0 wrote."""
     held = json.loads(gzip.decompress((CORPUS / f"{name}.json.gz").read_bytes()))
     texts = [each if isinstance(each, str) else each["release"] for each in held.values()]
     return [ep.verify.published(text).release for text in texts]
@@ -44,7 +44,7 @@ def mean(**given: Any) -> ep.Release:
 
 
 def paragraph(release: Any, head: str) -> str:
-    """The paragraph with this heading in the statement for a board."""
+    """Return the paragraph with this heading from the statement for a board."""
     [found] = [each for each in release.statement("board").split("\n\n") if each.startswith(head)]
     return str(found)
 
@@ -61,7 +61,8 @@ def test_every_kind_has_three_statements(kind: str) -> None:
     if kind != "count of private people":  # this release has a very long title
         assert not JARGON.search(public)
     if kind != "several":
-        # More than five if rows were excluded, something was assumed, or some answers are public.
+        # There are more than five sentences if rows were excluded, something was assumed, or some
+        # answers are public.
         assert 3 <= len(re.findall(r"[.?!](?= |$)", public)) <= 9
     assert release.statement() == release.statement("public")
 
@@ -130,7 +131,7 @@ def test_a_number_that_says_nothing_is_never_quoted(ask: Any, what: str) -> None
 def test_what_says_something_is_quoted_and_the_rest_counted() -> None:
     """If there are many bins, only the largest are quoted.
 
-    Empty groups are not quoted but counted.
+    Empty groups are counted instead of quoted.
     """
     many = ep.frequencies(
         VALUES, epsilon=EPSILON, edges=list(range(0, 125, 5)), source=ep.Seeded(1)

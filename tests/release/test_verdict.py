@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_printed_first_is_short(kind: str) -> None:
-    """The text has at most fourteen lines without the seed warning, and twelve rows of results."""
+    """The text has at most fourteen lines, without the seed warning, and twelve rows of results."""
     release = KINDS[kind]()
     lines = str(release).splitlines()
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
@@ -98,7 +98,7 @@ def test_half_widths_are_compared_with_the_range(half: float, worth: str) -> Non
 
 
 def test_half_widths_are_compared_with_the_spread() -> None:
-    """A mean is useless if its half-width is not below the standard deviation of the data."""
+    """A mean is useless unless its half-width is below the standard deviation of the data."""
     assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 2.0).worth == "precise"
     assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 1.0).worth == "useless"
     assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 0.0).worth == "precise"
@@ -112,7 +112,7 @@ def typical(budgets: Floats, method: str, **asked: Any) -> float:
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("shares", [False, True])
 def test_gains_are_those_of_a_plan(strict: int, related: bool | float, shares: bool) -> None:
-    """The gain equals the gain in a plan. A plan forecasts the question with each rule."""
+    """The gain equals the gain in a plan, which forecasts the question with each rule."""
     budgets = np.where(np.arange(N) < strict, 0.05, np.where(np.arange(N) < 3_000, 0.5, 2.0))
     if shares:
         release = ep.frequencies(
@@ -142,7 +142,7 @@ def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
 
 
 def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
-    """Calls with uninformative results, and the same calls with another value of `related`."""
+    """Return calls with uninformative results, and those calls with another value of `related`."""
     five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
     strict: dict[str, Any] = {"epsilon": FEW_STRICT}
     pair: dict[str, Any] = {"x_bounds": (0, 120), "y_bounds": (0, 120)}
@@ -237,7 +237,10 @@ ASKED: dict[str, Callable[..., Any]] = {
 def test_the_same_draws_from_neighbouring_data_have_the_same_verdict(
     kind: str, private: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Draws of one data set are sent to the question about its neighbour, in the same order."""
+    """The same draws from neighbouring data give the same verdict.
+
+    The draws of one data set are replayed, in order, in the release of its neighbour.
+    """
     drawn: list[Any] = []
     send = corridor._Way._next
 
@@ -255,7 +258,7 @@ def test_the_same_draws_from_neighbouring_data_have_the_same_verdict(
     monkeypatch.setattr(corridor._Way, "_next", lambda way, _: send(way, drawn.pop(0)))
     values, labels = VALUES.copy(), LABELS.copy()
     values[0], labels[0] = 120.0 - values[0], "walk" if labels[0] != "walk" else "car"
-    if private:  # the first person leaves
+    if private:  # under add/remove, the neighbour is without the first person
         values, labels, terms["epsilon"] = values[1:], labels[1:], FEW_STRICT[1:]
     second = ASKED[kind](values, labels, **terms)
     assert not drawn

@@ -58,7 +58,7 @@ class Reader(HTMLParser):
 
 
 def forms(shown: Any) -> dict[str, str]:
-    """All text that a release or a plan prints, without markup or drawings."""
+    """Return all text that a release or a plan prints, without markup or drawings."""
     return {
         "text": " ".join(shown.details().split()),
         "json": json.dumps(json.loads(shown.to_json()), ensure_ascii=False),
@@ -68,14 +68,14 @@ def forms(shown: Any) -> dict[str, str]:
 
 
 def undrawn_page(shown: Any) -> str:
-    """The page of a release or a plan, without its drawings."""
+    """Return the page of a release or a plan, without its drawings."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(charts, "svg", lambda *_, **__: "<svg ></svg>")
         return as_page(shown.sheet(), shown.to_dict())
 
 
 def estimating(release: ep.Release, **answers: Any) -> ep.Release:
-    """A copy of the release, with an estimate that returns fixed values."""
+    """Return a copy of the release with an estimate that returns fixed values."""
     kind = type(release.estimate)
     said = {name: lambda *_, answer=answer: answer for name, answer in answers.items()}
     held = {each.name: getattr(release.estimate, each.name) for each in fields(kind)}
@@ -100,7 +100,7 @@ E = [0.5, 1.0, 2.0, 0.5, 1.0, 2.0]
 
 
 def weak(epsilon: Any, **given: Any) -> list[Any]:
-    """A mean and frequencies for some budgets."""
+    """Return a mean and frequencies for some budgets."""
     values = np.arange(len(epsilon)) % 2
     shares: dict[str, Any] = {"categories": [0, 1], **given}
     return [

@@ -65,7 +65,7 @@ PAGES = [
 
 @functools.cache
 def _made() -> dict[str, Callable[[], Any]]:
-    """Functions that make a release of every kind, and plans."""
+    """Return functions that make a release of every kind, and plans."""
     rng = np.random.default_rng(3)
     values, budgets = rng.gamma(4.0, 9.0, 2000), rng.choice([0.1, 0.3, 1.0, math.inf], 2000)
     words = np.array(["a", "inf", LONG], object)[np.arange(2000) % 3]
@@ -202,7 +202,7 @@ def _one(name: str) -> Any:
 
 
 class _Shown(Mapping[str, Any]):
-    """Results by name, each made on first use."""
+    """Results by name. Each is made when it is first used."""
 
     def __getitem__(self, name: str) -> Any:
         return _one(name)
@@ -272,7 +272,7 @@ def _page(name: str) -> str:
 
 
 class _Pages(Mapping[str, str]):
-    """Pages by name, each made on first use."""
+    """Pages by name. Each is made when it is first used."""
 
     def __getitem__(self, name: str) -> str:
         return _page(name)

@@ -60,7 +60,10 @@ def test_zero_and_public_stay_apart_from_the_bars_of_many_budgets() -> None:
 
 
 def test_levels_that_read_alike_do_not_share_a_bar() -> None:
-    """Levels with equal labels have separate bars: stacked bars would seem to exceed budgets."""
+    """Levels with equal labels have separate bars.
+
+    If stacked, they would seem to exceed budgets.
+    """
     alike = [Spent(0.50001, 1, 0.5, 0.0), Spent(0.50002, 1, 0.5, 0.0)]
     values = charts.spending_bars(SpendingTable(alike)).to_dict()["data"]["values"]
     assert len({row["level"] for row in values}) == 2
@@ -137,7 +140,7 @@ def test_the_axis_holds_the_interval_and_is_not_much_longer(
     assert first <= min(one.row.low, value) <= max(one.row.high, value) <= last
     wide = max(one.row.high, value) - min(one.row.low, value)
     if wide > 1e-3:
-        # The interval takes at least 40 % of the axis, up to rounding.
+        # The interval takes up at least 40 % of the axis, up to rounding.
         assert last - first <= 2.5 * wide * (1 + 1e-6)
 
 

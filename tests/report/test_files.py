@@ -20,7 +20,7 @@ def test_a_figure_is_what_its_ending_says(tmp_path: Path) -> None:
     dots = RELEASE.figure(str(tmp_path / "a.png")).read_bytes()
     assert dots.startswith(b"\x89PNG\r\n")
     wide = int.from_bytes(dots[16:20], "big")
-    assert wide > 1400  # enough for print
+    assert wide > 1400  # enough resolution for print
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.SVG", "a.png"]
 
 

@@ -1,4 +1,4 @@
-"""The order, the headings and the length limits of a sheet shown as a page."""
+"""The order, the headings and the maximal length of a sheet that is shown as a page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every page in Chromium, on a phone, a screen and paper: no messages, no requests, no clipping.
+"""Every page in Chromium, on a phone, a screen and paper, without errors, requests or clipping.
 
-Axe checks accessibility; the test also measures whether texts overlap.
+Axe checks accessibility. The test also measures whether texts overlap.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ def chromium() -> Iterator[Browser]:
 
 
 def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:
-    """Open a page; return it, and its console messages, errors and requests."""
+    """Open a page. Return it with its console messages, errors and requests."""
     path.write_text(text, encoding="utf-8")
-    # Axe is injected into the page, which the page's own policy would forbid.
+    # Axe is injected into the page. The page's security policy would forbid that, so it is
+    # disabled.
     page, seen = chromium.new_context(bypass_csp=True, offline=True).new_page(), []
     page.on("console", lambda message: seen.append(f"said: {message.text}"))
     page.on("pageerror", lambda error: seen.append(f"failed: {error}"))
@@ -57,12 +58,12 @@ def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:
 
 
 def strange(seen: list[str]) -> list[str]:
-    """Return everything that a page must not do: messages, errors and network requests."""
+    """Return everything that a page must not do: console messages, errors and network requests."""
     return [each for each in seen if not each.startswith(("asked: file:", "asked: data:"))]
 
 
 def findings(page: Page) -> list[str]:
-    """Return the accessibility problems that Axe calls serious or critical."""
+    """Return the accessibility problems that Axe rates as serious or critical."""
     page.add_script_tag(
         content=(resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
     )

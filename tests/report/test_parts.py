@@ -88,7 +88,7 @@ def test_words_of_the_data_are_never_markup() -> None:
     assert "<img" not in text
     assert "\x00" not in text
     text.encode("utf-8")
-    # The whole text is present: visible as words, and unchanged in the embedded data.
+    # The complete text is there: visible as words, and unchanged in the embedded data.
     assert ATTACK in "".join(reader.words)
     assert LONG in "".join(reader.words)
     assert json.loads(reader.embedded)["categories"][: len(NASTY)] == list(NASTY)

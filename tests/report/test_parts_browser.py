@@ -21,7 +21,7 @@ from tests.report.page_samples import LONG, PAGES, pages
 
 WIDE = 380
 OPENED = ["mean", "nasty", "private mean", "several", "plan"]
-"""The pages that are opened one by one; the layout of all pages is measured."""
+"""The pages that are opened one by one. Layout is measured for all pages."""
 
 MEASURE = """
 window.addEventListener("load", () => {
@@ -101,7 +101,7 @@ class Browser:
         )
         console = [line for line in ran.stderr.splitlines() if ":CONSOLE" in line]
         events = json.loads(log.read_text(encoding="utf-8"))["events"]
-        # Chromium also makes requests that no page caused; these have no initiator.
+        # Chromium also makes requests that are not caused by a page. These have no initiator.
         asked = [
             each["params"]["url"]
             for each in events
@@ -117,7 +117,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 @pytest.fixture(scope="module")
 def measured(browser: Browser) -> dict[str, Any]:
-    """The layout of all pages, each in a frame as wide as a phone, measured in one run."""
+    """The layout of all pages, each measured in a frame as wide as a phone.
+
+    All are measured in one run.
+    """
     shown = dict(pages()) | {
         "too wide": f"<main><p style='white-space:nowrap'>{LONG * 3}</p></main>",
         "too small": "<main><p style='font-size:6px'>small</p><svg viewBox='0 0 1000 100' "
@@ -127,7 +130,7 @@ def measured(browser: Browser) -> dict[str, Any]:
 
 
 def measure(browser: Browser, called: str, shown: dict[str, str]) -> dict[str, Any]:
-    """The layout of pages in frames as wide as a phone."""
+    """Measure the layout of pages in frames as wide as a phone."""
     frames = "".join(
         f'<iframe title="{name}" style="width:{WIDE}px;height:800px;border:0" '
         f'srcdoc="{html.escape(text)}"></iframe>'
@@ -161,7 +164,7 @@ def test_messages_and_requests_would_be_seen(browser: Browser) -> None:
 
 
 def test_a_page_forbids_what_it_does_not_hold(browser: Browser) -> None:
-    """If external content were on a page, the browser would neither load nor run it."""
+    """If external content were on a page, the browser would neither load it nor run it."""
     bad = '<img src="http://example.invalid/x.png"><script>document.title = "ran"</script></body>'
     seen = browser.open("forbidden", pages()["mean"].replace("</body>", bad))
     assert seen.asked == []

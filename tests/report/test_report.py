@@ -27,7 +27,7 @@ def test_errors_of_shares_are_percentage_points_everywhere() -> None:
                 assert error is not None
                 assert f"{100 * error:.3g} percentage points" in shown_[name], name
     assert not re.search(r"up to [\d.]+ %", shown_["notebook"])
-    # The shares themselves are in percent.
+    # Shares are in percent themselves.
     assert re.search(r"a [\d.]+ % [\d.]+ % [\d.]+ %", shown_["notebook"])
 
 
@@ -75,7 +75,7 @@ def test_a_private_release_says_so_in_every_form() -> None:
 
 
 def test_no_word_of_the_caller_is_markup_in_a_notebook() -> None:
-    """Categories and the name of the catch-all category come from the caller."""
+    """Categories and the name for other values come from the caller, so they are escaped."""
     names = [ATTACK, "<i>x</i>", "a & b"]
     release = ep.frequencies(names, epsilon=[0.5, 1.0, 1.0], categories=names, other="<u>o</u>")
     for text in (release._repr_html_(), undrawn_page(release)):
@@ -95,7 +95,7 @@ def test_no_word_of_the_caller_is_markup_in_a_notebook() -> None:
 
 
 def loaded(text: str) -> Any:
-    """Parse JSON to the original data: "inf" becomes a number, except in labels."""
+    """Parse JSON back to the original data. "inf" becomes a number, except in labels."""
 
     def back(value: Any, label: bool = False) -> Any:
         if isinstance(value, dict):
@@ -137,7 +137,7 @@ def test_every_kind_is_shown() -> None:
 
 
 def test_what_is_printed_needs_nothing_that_draws() -> None:
-    """The first print is fast: Altair is loaded only when a chart is drawn."""
+    """Printing is fast, because Altair is loaded only when a chart is drawn."""
     code = (
         "import sys, epsilons as ep\n"
         "release = ep.mean([0.0, 1.0], epsilon=1.0, bounds=(0, 1))\n"

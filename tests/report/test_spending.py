@@ -41,7 +41,7 @@ def test_no_row_for_many_levels_looks_like_overspending(method: str) -> None:
         budgets, spends = numbers(name), numbers(spent)
         assert spends[0] <= budgets[0]
         assert spends[-1] <= budgets[-1]
-        # The printed range covers the people in the row, up to the printed digits.
+        # The printed range covers everyone in the row, up to the printed digits.
         group = rows[at : at + math.ceil(len(rows) / 8)]
         at += len(group)
         assert int(people) == sum(row.people for row in group)
@@ -58,7 +58,7 @@ def test_what_is_kept_is_a_range_too() -> None:
 
 
 def _charged(folder: Path, neighbours: str, **terms: Any) -> ep.Releases:
-    """Two means of three people with ε = 2, charged to a ledger that offers ε = 1 to a release."""
+    """Two means of three people with ε = 2. The ledger offers ε = 1 to a release."""
     people = pl.DataFrame({"who": ["a", "b", "c"], "x": [0.0, 0.5, 1.0], "e": [2.0, 2.0, 2.0]})
     with ep.Ledger.create(folder / "book.db", neighbours) as ledger:
         ledger.enrol(people, person="who", epsilon="e")

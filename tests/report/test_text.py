@@ -9,7 +9,7 @@ from epsilons.results.report.text import printed, table
 from tests.report.page_samples import NAMES, shown
 
 FITS = [name for name in NAMES if not name.endswith(("groups", "shares", "frequencies", "several"))]
-"""Results with names shorter than a line."""
+"""Results with names that are shorter than a line."""
 
 
 def test_tables_are_aligned() -> None:

@@ -1,4 +1,4 @@
-"""Claims about data-dependent weights hold for the worst choice of weights."""
+"""Error bounds hold for weights that depend on the data, even for the worst choice of weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PEOPLE: Final = ep.Budgets({1.0: 100, 50.0: 10})
 
 
 def beyond(sums: Floats, scale: float, error: float) -> Floats:
-    """P(|s + L| > error) with Laplace noise L, for each sum s."""
+    """Return P(|s + L| > error) for each sum s, with Laplace noise L."""
     far = np.abs(sums)
     inside = np.exp(-error / scale) * np.cosh(np.minimum(far, error) / scale)
     outside = 1.0 - np.exp(-np.maximum(far, error) / scale) * np.sinh(error / scale)
@@ -42,7 +42,7 @@ def test_the_noise_of_these_tests_is_laplace_noise() -> None:
 
 
 def exact_reach(sums: Floats, scale: float) -> Callable[[float], float]:
-    """The exact error quantile of noisy sums, as a function of the error probability."""
+    """Return a function from the error probability to the exact error quantile of noisy sums."""
 
     def far(beta: float) -> float:
         most = float(np.abs(sums).max()) + scale * math.log(2.0 / beta)
@@ -55,7 +55,7 @@ def exact_reach(sums: Floats, scale: float) -> Callable[[float], float]:
 @pytest.mark.parametrize("times", [2, 7])
 @pytest.mark.parametrize("beta", [0.01, 0.05, 0.3])
 def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: float) -> None:
-    """Claims hold if an adversary who knows all sums chooses the sum most likely to miss."""
+    """Bounds hold even if an adversary who sees all sums chooses the one most likely to miss."""
     rng = np.random.default_rng(times)
     sums = [rng.normal(0.0, 1.0 + each / 3.0, 4000) for each in range(times)]
     scales = [scale / (1.0 + each) for each in range(times)]
@@ -67,7 +67,7 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
         return float(np.max(each, axis=0).mean())
 
     assert missed(times) <= beta
-    assert missed(1) > 1.02 * beta  # bounds for fixed weights fail for chosen weights
+    assert missed(1) > 1.02 * beta  # without the allowance for the choice, the bounds fail
 
 
 def test_one_sum_costs_nothing_and_noise_alone_little() -> None:
@@ -91,7 +91,10 @@ def margin_of(weighing: Weighing, among: int) -> WeighedAdaptively:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_the_worst_choice_has_no_larger_square(assumption: Assumption) -> None:
-    """Claims hold if an adversary who knows all sums chooses the largest square minus its claim."""
+    """Bounds on squared errors hold for an adversary who sees all sums.
+
+    The adversary chooses the sum whose square exceeds its bound the most.
+    """
     rng = np.random.default_rng(5)
     many, goal = choices(assumption), MeanGoal(assumption, "mse", 0.95)
     assert len({each.weights[-1] for each in many}) == len(many)
@@ -150,7 +153,7 @@ def test_one_choice_is_none(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
-    """More choices widen the intervals of the mean and of the spread."""
+    """The more choices there are, the wider are the intervals of the mean and of the spread."""
     weighing = allocate_for(
         ep.Budgets({0.1: 5000, 1.0: 5000}), MeanGoal(assumption, "mse", 0.95, 0.1), "optimal"
     ).weighing
@@ -166,7 +169,7 @@ def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assumption) -> None:
-    """With 12 choices, intervals that use the spread are at least 15 % wider."""
+    """With 12 choices, intervals that use the spread are at least 15 % wider than with one."""
     budgets = ep.Budgets({0.1: 5000, 1.0: 5000})
     goal = MeanGoal(assumption, "mse", 0.95, 0.1)
     weighing = allocate_for(budgets, goal, "optimal").weighing

@@ -27,7 +27,7 @@ def weighing(weights: list[float], scale: float) -> Weighing:
 
 
 def within(shift: float, scale: float, a: float) -> float:
-    """P(|shift + L| ≤ a), from the distribution function of Laplace noise."""
+    """Return P(|shift + L| ≤ a), from the distribution function of Laplace noise."""
 
     def below(x: float) -> float:
         return 0.5 * math.exp(x / scale) if x < 0 else 1.0 - 0.5 * math.exp(-x / scale)
@@ -68,7 +68,7 @@ def test_the_related_error_is_an_integral(k: int, bias: float, scale: float) -> 
 def test_no_other_biases_do_worse(
     up: list[float], down: list[float], scale: float, a: float
 ) -> None:
-    """The same total bias, distributed over more cells in any way, gives a smaller error."""
+    """If the same total bias is spread over more cells, in any way, the error is smaller."""
     total = 0.3
     plus = [total * x / (sum(up) or 1.0) for x in up]
     minus = [-total * x / (sum(down) or 1.0) for x in down]
@@ -78,7 +78,7 @@ def test_no_other_biases_do_worse(
 
 
 def test_data_that_go_with_budgets_reach_the_related_error() -> None:
-    """The formula is the maximum over all assignments of 5 people to 3 cells."""
+    """The formula equals the maximum over all assignments of 5 people to 3 cells."""
     weights, scale, n, k = [0.05, 0.1, 0.15, 0.3, 0.4], 0.05, 5, 3
     formula = cells.largest_square(weighing(weights, scale), RELATED, k)
     worst = 0.0
@@ -98,9 +98,9 @@ def test_data_that_go_with_budgets_reach_the_related_error() -> None:
 def test_bounds_hold_on_data_of_any_shares(
     shares: tuple[float, ...], assumption: Assumption, scale: float
 ) -> None:
-    """Bounds hold in 40,000 seeded runs, with an allowance of six standard errors.
+    """Bounds hold in 40,000 seeded runs.
 
-    False alarms have probability below 1e-8.
+    With an allowance of six standard errors, the false-alarm probability is below 1e-8.
     """
     rng = np.random.default_rng(5)
     runs, n, k = 40_000, 20, len(shares)
@@ -145,7 +145,7 @@ def test_the_largest_of_many_laplace_noises() -> None:
     st.lists(st.floats(0, 1), min_size=133, max_size=133), st.integers(2, 200), st.integers(0, 9)
 )
 def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: int) -> None:
-    """For an increasing h, the sum of h over any shares is at most the bound."""
+    """For an increasing function h, the sum of h over any shares is at most the bound."""
     each = np.concatenate([[0.0], np.cumsum(rises)])
     bound = cells._worst_shares(each, k)
     shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.1 + seed))
@@ -157,9 +157,10 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 
 @pytest.mark.parametrize("method", ["optimal", "auto"])
 def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
-    """If values are permuted at random, the bound is exact for equal weights, but not for a cap.
+    """The claimed error is never larger than with equal weights.
 
-    So the claim for the best cap can be larger, and equal weights must be used then.
+    If values are permuted at random, the bound is exact for equal weights, but not for a cap. So
+    the claim for the best cap can be larger, and then equal weights must be used.
     """
     people = {0.5: 500, 0.6: 500}
     goal = CellsGoal(UNRELATED, "pac", 0.95, 3)
@@ -178,10 +179,10 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    """No named rule has a smaller `aim` than "optimal". For `loss="mse"` the aim is the risk.
+    """No named rule has a smaller `aim` than "optimal". For `loss="mse"`, the aim is the risk.
 
-    Exception: "optimal" uses equal weights if the weights with the smallest aim would have a larger
-    claimed risk.
+    There is one exception: "optimal" uses equal weights if the weights with the smallest aim have a
+    larger claimed risk.
     """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}
@@ -221,7 +222,7 @@ def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
 
 
 def test_hpf_rules_minimise_the_surrogates_of_the_paper() -> None:
-    """Random weights do not have smaller surrogates (6) and (7).
+    """No random weights have smaller surrogates (6) and (7).
 
     L is ln(k/β), or ln k for the squared error.
     """

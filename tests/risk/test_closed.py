@@ -1,8 +1,8 @@
 """Noise of cells that sums to zero agrees with integrals, rejection sampling and formulas.
 
 The `witness` draws k − 1 Laplace noises, sets the last to minus their sum, and accepts all with
-probability e^{−|last|}. Tests are seeded. With a new seed each false alarm has probability below
-1e-8.
+probability e^{−|last|}. Tests are seeded. With a new seed, each test would fail for correct code
+with probability below 1e-8.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def witness(k: int, size: int, seed: int) -> Floats:
 
 
 def density(x: float, k: int) -> float:
-    """Unnormalized density of the noise of one cell at x.
+    """Return the unnormalized density of the noise of one cell at x.
 
     It is a Laplace density times the density of the sum of the other noises at −x.
 
@@ -146,7 +146,7 @@ def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
 
 
 def spaced(j: int, x: float) -> float:
-    """P(all j coordinates are at most x) for a uniform point on the simplex."""
+    """Return P(all j coordinates are at most x) for a uniform point on the simplex."""
     cut = (math.comb(j, i) * (-1) ** i * (1.0 - i * x) ** (j - 1) for i in range(j) if i * x < 1.0)
     return sum(cut) if x * j >= 1.0 else 0.0
 
@@ -162,15 +162,15 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
             continue
         ratio = tail * np.exp(rate * at - log)
         assert ratio.max() <= 1.0
-        if k < 60 or rate <= 1.0:  # otherwise they are closest above `at`
+        if k < 60 or rate <= 1.0:  # otherwise the largest ratio is beyond `at`
             assert ratio.max() >= math.exp(-0.05)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_no_other_biases_do_worse(k: int) -> None:
-    """No biases on a grid with Σb = 0 and Σ|b| ≤ 2 give a larger error.
+    """No biases on a grid with Σb = 0 and Σ|b| ≤ 2 give a larger error than ±1 in two cells.
 
-    The noise is drawn by the witness.
+    The witness draws the noise.
     """
     z = witness(k, 20_000, seed=7) * 0.5
     axis = np.linspace(-1.0, 1.0, 5)
@@ -189,7 +189,7 @@ def test_no_other_biases_do_worse(k: int) -> None:
 def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
     """Noise that sums to zero is within a bound at least as often as independent noise.
 
-    This also holds with a bias. Truncating the noises of a pair concentrates their sum at 0.
+    This also holds with a bias. If two noises are truncated, their sum is more concentrated at 0.
     """
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):
@@ -200,7 +200,10 @@ def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: flo
 @pytest.mark.parametrize("k", [3, 8, 64, 65])
 @pytest.mark.parametrize("sigma", [0.05, 0.6, 4.0])
 def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: float) -> None:
-    """The tail of noise plus a Rayleigh variable is exact up to 64 cells, then a close bound."""
+    """The tail of noise plus a Rayleigh variable is exact up to 64 cells.
+
+    With more cells it is a close upper bound.
+    """
     noise, terms = ClosedNoise(k), joint._coefficients(k)
 
     def beyond(a: float) -> float:
@@ -239,7 +242,7 @@ def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assu
 @pytest.mark.parametrize("shift", [0.0, 0.05])
 @pytest.mark.parametrize("square", [0.0, 0.0004])
 def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> None:
-    """The noise of one cell plus Gaussian data is within the error of a share.
+    """One cell's noise plus Gaussian data exceeds the error of a share as rarely as stated.
 
     The tail of the data is below Hoeffding's bound.
     """
@@ -259,9 +262,9 @@ def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> N
 def test_bands_hold_and_are_narrower_than_with_independent_noise(
     k: int, assumption: Assumption
 ) -> None:
-    """Bands hold for 40 people with two weights, in all cells or in two.
+    """Bands cover for 40 people with two weights, in all cells or in two.
 
-    The noise is drawn by the witness.
+    The witness draws the noise.
     """
     rng, runs = np.random.default_rng(3), 40_000
     made = Weighing(np.array([0.01, 0.04]), np.array([20, 20]), 0.03, closed=ClosedNoise(k))
@@ -334,7 +337,7 @@ def test_two_categories_have_one_error(assumption: Assumption) -> None:
 def test_the_largest_square_is_a_part_of_the_sum(k: int, joined: bool) -> None:
     """The bound on the largest square is 1 − 1/k times the sum of squares.
 
-    With many cells the triangle inequality gives a smaller bound.
+    If there are many cells, the triangle inequality gives a smaller bound.
     """
     made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(k))
     part = (1.0 - 1.0 / k) * float(cells.squares(made, SAMPLE, k))

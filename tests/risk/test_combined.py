@@ -34,7 +34,10 @@ def tail(law: Combined, row: int, t: float) -> float:
 
 
 def laplace_sum(coefficients: tuple[float, ...], t: float) -> float:
-    """P(Σ a·L > t) for independent Laplace noises of different scales, by partial fractions."""
+    """Return P(Σ a·L > t) for independent Laplace noises of different scales.
+
+    It is computed by partial fractions.
+    """
     total = 0.0
     for a in coefficients:
         others = [b for b in coefficients if b != a]
@@ -86,7 +89,7 @@ def test_many_cells_are_nearly_independent_and_never_below_what_they_are() -> No
             assert tail(many, row, t) <= 1.06 * tail(of_means(None), row, t)
 
 
-# Drawn tables. Each comparison fails with probability 10⁻⁹ if the code is correct.
+# Drawn tables. Correct code fails each comparison with probability 10⁻⁹.
 
 SCALE = 1 << 16
 DRAWS = 60_000
@@ -98,7 +101,7 @@ def noises(cells: int, seed: int) -> Floats:
 
 
 def agree(seen: int, probability: float) -> bool:
-    """Whether an observed count is compatible with the probability, by a two-sided test."""
+    """Return whether an observed count is compatible with the probability, by a two-sided test."""
     low = binom.ppf(5e-10, DRAWS, probability * 0.995)
     return bool(low <= seen <= binom.isf(5e-10, DRAWS, min(probability, 1.0)))
 
@@ -114,7 +117,7 @@ def test_tables_that_are_drawn_have_these_tails(cells: int) -> None:
             assert agree(int((combined > t).sum()), tail(of_means(cells), row, t))
     summed = z[:, 0] + z[:, 1]
     assert agree(int((summed > 1.2).sum()), tail(of_a_sum(cells), 0, 1.2))
-    # The test has power: it rejects the tail of a difference for a sum.
+    # Power: the tail of a difference is rejected for a sum.
     assert not agree(int((summed > 1.2).sum()), tail(of_means(cells), LAST, 1.2))
 
 
@@ -139,8 +142,8 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
 def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
     """A single coefficient has the tail of one cell.
 
-    Its waves (characteristic functions) decay most slowly, so omitting high frequencies has the
-    largest error here.
+    Its characteristic function decays most slowly, so omitting high frequencies has the largest
+    error here.
     """
     law, _ = of_four(cells, (1.0, 0.0, 0.0, 0.0))
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
@@ -151,9 +154,9 @@ def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])
 def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
-    """θ times a wave (characteristic function) hardly increases; in most cases it falls fast.
+    """θ times a characteristic function hardly increases in θ. In most cases it falls fast.
 
-    Waves are computed by integration over the real line.
+    The test computes characteristic functions by integration over the real line.
     """
     rng = np.random.default_rng(cells)
 

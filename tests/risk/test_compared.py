@@ -42,7 +42,7 @@ POPULATION: Final = Assumption("population", True)
 
 
 def weighing(scale: float, weights: tuple[float, float] = (0.008, 0.012), **more: Any) -> Weighing:
-    """People at two levels whose weights sum to one."""
+    """Return the estimator for people at two levels; all weights sum to one."""
     return Weighing(np.array(weights), np.array([50, 50]), scale, **more)
 
 
@@ -54,13 +54,13 @@ def rare(missed: Any, beta: float = BETA) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [(1.0, 1.0), (1.0, 0.3), (0.05, 2.0), (1.0, 0.0)])
 def test_the_noises_of_two_means_are_combined(one: float, other: float) -> None:
-    alike = (0.01, 0.01)  # no bias
+    alike = (0.01, 0.01)  # equal weights have no bias
     margins = [Weighed(weighing(scale, alike), 0.0) for scale in (one, other)]
     reach = error_of_two(margins, (RELATED, RELATED), (1.0, 1.0), BETA)
     noise = one * RNG.laplace(size=DRAWS) - other * RNG.laplace(size=DRAWS)
     missed = np.abs(noise) > reach
     rare(missed)
-    assert missed.sum() >= binom.isf(1.0 - TAIL, DRAWS, BETA)  # it is exact
+    assert missed.sum() >= binom.isf(1.0 - TAIL, DRAWS, BETA)  # the bound is exact
     assert reach < margins[0].error(RELATED, 1.0 - BETA / 2) + margins[1].error(
         RELATED, 1.0 - BETA / 2
     )
@@ -71,7 +71,7 @@ def test_the_second_bias_may_follow_the_noise_of_the_first() -> None:
     reach = error_of_two(margins, (RELATED, RELATED), (1.0, 1.0), BETA)
     bias = margins[0].weighing.bias
     first, second = 0.05 * RNG.laplace(size=DRAWS), 0.07 * RNG.laplace(size=DRAWS)
-    follows = np.sign(second - first)  # the worst that people can do after the first number
+    follows = np.sign(second - first)  # the worst bias, chosen after the first number is known
     missed = np.abs(second - first + 2.0 * bias * follows) > reach - 0.03
     rare(missed)
     assert missed.sum() >= binom.isf(1.0 - TAIL, DRAWS, BETA)
@@ -83,7 +83,7 @@ def test_sums_of_the_same_people_add_up_completely() -> None:
     both = error_of_two([margin, margin], (SAMPLE, SAMPLE), (1.0, 1.0), BETA)
     assert both == pytest.approx(2.0 * alone)
     deviation = math.sqrt(margin.weighing.square) / 2.0
-    for loudness in (1.0, 3.0):  # the same sum in both releases, and noise in both
+    for loudness in (1.0, 3.0):  # both releases have the same sum, and each has noise
         noisy = Weighed(weighing(loudness * deviation), 0.0)
         reach = error_of_two([noisy, noisy], (SAMPLE, SAMPLE), (1.0, 1.0), BETA)
         same = 2.0 * deviation * RNG.normal(size=DRAWS)
@@ -156,7 +156,7 @@ def test_the_ratio_of_two_means_misses_rarely() -> None:
         low, high = two.ratio
         missed.append(not low <= truth[1] / truth[0] <= high)
     rare(missed)
-    assert sum(missed) >= 5  # far from 0: the bound is nearly exact
+    assert sum(missed) >= 5  # far from 0, the bound is nearly exact
 
 
 @pytest.mark.parametrize("scales", [(1, 1), (2, 7), (10, 10)])
@@ -176,7 +176,7 @@ def test_two_counts_miss_as_seldom_as_they_say(scales: tuple[int, int]) -> None:
 def test_changes_of_all_shares_hold_at_once(cells: int) -> None:
     scale, alike = 0.05, (0.01, 0.01)
     margin = WeighedCells(weighing(scale, alike, closed=ClosedNoise(cells)), 1e-6, cells)
-    law = Closed(Fraction(50_000), cells)  # a lattice point is a millionth
+    law = Closed(Fraction(50_000), cells)  # a lattice step is a millionth
     first, second = (law.draw(ep.Seeded(seed), DRAWS // 10) * 1e-6 for seed in (1, 2))
     worst = np.abs(np.asarray(second - first, dtype=np.float64)).max(axis=1)
     reach = shares_reach((margin, margin), (RELATED, RELATED), BETA)
@@ -208,14 +208,17 @@ def test_a_weighted_sum_of_shares_covers_noise_and_bias(weights: tuple[float, ..
     values, scale = np.array(weights), 0.03
     margin = WeighedCells(weighing(scale, closed=ClosedNoise(5)), 1e-6, 5)
     noise = np.asarray(Closed(Fraction(30_000), 5).draw(ep.Seeded(3), DRAWS // 10)) * 1e-6
-    bias = float(np.ptp(values)) * margin.weighing.bias  # people move between extreme cells
+    bias = float(np.ptp(values)) * margin.weighing.bias  # people move between the two extreme cells
     rare(np.abs(noise.astype(np.float64) @ values + bias) > margin.off(values, RELATED, 1.0 - BETA))
     apart = sum(map(abs, weights)) * margin.error(RELATED, 1.0 - BETA / np.count_nonzero(values))
     assert margin.off(values, RELATED, 1.0 - BETA) <= apart
 
 
 def test_shares_that_differ_a_little_by_budget_move_a_sum_by_all_of_them() -> None:
-    """All shares of one level are δ above or below those of the other, in pairs."""
+    """If shares at two budgets differ by δ in every cell, the bound covers all of these errors.
+
+    In half of the cells one level has the larger share, in the others the smaller.
+    """
     cells, delta, values = 6, 0.05, np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
     margin = WeighedCells(weighing(0.0, closed=ClosedNoise(cells)), 0.0, cells)
     heavy, light = np.full(6, 1 / 6), np.full(6, 1 / 6)
@@ -251,7 +254,7 @@ def test_many_cells_are_bounded_by_independent_noise(cells: int) -> None:
 
 
 def public(*scales: float, drawn: float = 5.0) -> PublicGroups:
-    """Groups whose membership is public, all with the same mean drawn."""
+    """Return a margin of groups with public membership, all with the same drawn mean."""
     weighings = tuple(weighing(scale) for scale in scales)
     number = len(scales)
     return PublicGroups(

@@ -1,4 +1,4 @@
-"""Every constant in `risk` agrees with an independent computation; an error of 10 % is detected.
+"""Every constant in `risk` agrees with an independent computation within 10 %.
 
 Each bound is compared with its definition, which is computed by search, enumeration or quadrature.
 So a bound that is valid but too large also fails.
@@ -28,7 +28,10 @@ BETAS = (0.5, 0.05, 1e-4)
 
 
 def coin_proxy(p: float) -> float:
-    """The largest 2·ln E e^{t(B − p)}/t² over t, for a coin B that is 1 with probability p."""
+    """Return the largest 2·ln E e^{t(B − p)}/t² over t.
+
+    B is a coin that is 1 with probability p.
+    """
     t = np.concatenate([-np.geomspace(1e-2, 200.0, 8000), np.geomspace(1e-2, 200.0, 8000)])
     grown = np.logaddexp(math.log(p) + t * (1.0 - p), math.log1p(-p) - t * p)
     return float((2.0 * grown / t**2).max())
@@ -42,7 +45,7 @@ def test_the_constant_of_kearns_and_saul(p: float) -> None:
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.9])
 @pytest.mark.parametrize("beta", BETAS)
 def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
-    """A coin changes a cell by w/p, and a mean by half of it, because values are centered."""
+    """A coin changes a cell by w/p, and a mean by half of that, because values are centered."""
     n = 50
     made = Weighing(np.array([1.0 / n]), np.array([n]), 1e-9, np.array([p]))
     sigma = math.sqrt(n * coin_proxy(p)) / (n * p)
@@ -60,7 +63,7 @@ def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
 
 
 def bell_and_laplace(alpha: float, sigma: float, scale: float) -> float:
-    """E[exp(−(alpha − L)₊²/2σ²)], by quadrature."""
+    """Return E[exp(−(alpha − L)₊²/2σ²)], by quadrature."""
 
     def inside(x: float) -> float:
         far = max(alpha - x, 0.0) / sigma
@@ -84,7 +87,7 @@ def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
     alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
-    far += bell_and_laplace(alpha, sigma, scale)  # also for smaller shifts
+    far += bell_and_laplace(alpha, sigma, scale)  # and for smaller shifts
     assert far == pytest.approx(beta, rel=1e-5)
     alone = laplace.laplace_quantile(shift, scale, beta)
     law = stats.laplace(scale=scale)
@@ -109,7 +112,7 @@ def test_the_proxy_of_a_permutation_is_a_sum_over_people(seed: int) -> None:
 
 
 def noise_quantile(k: int, beta: float) -> float:
-    """The 1 − β quantile of the largest absolute value of k Laplace noises of scale 1."""
+    """Return the 1 − β quantile of the largest absolute value of k Laplace noises of scale 1."""
     return float(stats.laplace.ppf(0.5 + (1.0 - beta) ** (1.0 / k) / 2.0))
 
 
@@ -144,7 +147,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     if keep is None and assumption != SAMPLE:
 
         def exceeds(a: float) -> float:
-            """P(largest error > a) − β, for opposite biases in two of the cells."""
+            """Return P(largest error > a) − β, for opposite biases in two of the cells."""
             law = stats.laplace(scale=scale)
             moved = law.cdf(a - bias) - law.cdf(-a - bias)
             rest = law.cdf(a) - law.cdf(-a)
@@ -187,7 +190,7 @@ def test_the_squared_error_of_the_worst_cell(
 
 
 def test_two_cells_and_no_noise_are_a_coin() -> None:
-    """Both cells have the same error, and the worst-case mean square of a share is ¼/n."""
+    """With two cells, both have the same error. The worst-case mean square of a share is ¼/n."""
     made = Weighing(np.array([0.02]), np.array([50]), 0.0)
     assert cells.largest_square(made, SAMPLE, 2) == pytest.approx(0.25 / 50, rel=1e-12)
 
@@ -199,9 +202,9 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
 ) -> None:
     """The band is the quantile of a union bound over cells, for the worst-case shares.
 
-    The tail of each cell is Bennett's or Hoeffding's bound, plus noise. The bound uses shares on a
-    grid, which makes it slightly larger if there are many cells. The nearly Gaussian bound is
-    disabled here, because it can only make a band narrower.
+    The tail of each cell is Bennett's or Hoeffding's bound, plus noise. The package uses shares on
+    a grid, which makes the bound slightly larger if there are many cells. The test disables the
+    nearly Gaussian bound, which can only make a band narrower.
     """
     n, beta = 200, 0.05
     made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
@@ -211,7 +214,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     assert nearly <= a
 
     def one_side(p: float, at: float) -> float:
-        """P(S + L > at) for a share p."""
+        """Return P(S + L > at) for a share p."""
         if p == 0.0:
             return 0.5 * math.exp(-at / scale)
 
@@ -226,7 +229,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
         return min(math.exp(min(best, last, 0.0)), hoeffding)
 
     def any_cell(at: float) -> float:
-        """P(any error > a) for equal shares in m cells and none in the others, at the worst m."""
+        """Return P(any error > a) for m cells with equal shares and no others, at the worst m."""
         nobody = one_side(0.0, at)
         return max(2.0 * (m * one_side(1.0 / m, at) + (k - m) * nobody) for m in range(2, k + 1))
 
@@ -257,7 +260,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
 
         found = made.tail(alpha, sigma)
         assert exact(alpha) * (1.0 - 1e-6) <= found
-        # Spreading the points moves the noise by at most two lattice steps and half a bin.
+        # The bins move the noise by at most two lattice steps and half a bin.
         assert found <= exact(alpha - 4.0 / 12.0) * (1.0 + 1e-6)
 
 
@@ -294,7 +297,7 @@ def test_a_deviation_beside_stairs_counts_both_sides(rate: Fraction, beta: float
 
 
 def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution of a linear combination of two Laplace variables of scale 1, on a grid."""
+    """Return the distribution of a combination of two Laplace variables of scale 1, on a grid."""
     x = np.linspace(-50.0, 50.0, 20_001)
     found = np.zeros(len(x))
     found[len(x) // 2] = 1.0
@@ -311,10 +314,11 @@ def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
 def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     scheme: ratio.Scheme, largest: float, confidence: float
 ) -> None:
-    """At each end of the interval, noise plus sampling error has the tail probability of one side.
+    """At each end of the interval, noise plus sampling error has the tail of one side.
 
-    A twentieth of β bounds the total, and the total determines the sampling error. The search stops
-    at a precision of 1/256, and the lattice adds at most three points; a noise scale has 20.
+    A twentieth of β is for a bound on the total, which determines the sampling error. The search
+    stops at a precision of 1/256. The lattice adds at most three points, and the noise scale is 20
+    points.
     """
     scale, beta = 20, 1.0 - confidence
     t, total = 1200.0, 4000.0

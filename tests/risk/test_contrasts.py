@@ -1,4 +1,4 @@
-"""Moments of noise contrasts equal closed forms, and bounds on tails are never below the tails."""
+"""Moments of noise contrasts equal closed forms. Bounds on their tails are never too small."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAR = np.array([0.01, 0.3, 1.0, 2.5, 5.0, 9.0, 15.0])
 
 
 def two_laplaces(a: float, b: float, far: Floats) -> Floats:
-    """P(aX + bY > far) for independent Laplace noises X and Y, exactly."""
+    """Return the exact P(aX + bY > far) for independent Laplace noises X and Y."""
     return np.asarray((a * a * np.exp(-far / a) - b * b * np.exp(-far / b)) / (2 * (a * a - b * b)))
 
 
@@ -37,7 +37,8 @@ def two_laplaces(a: float, b: float, far: Floats) -> Floats:
 def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -> None:
     found = contrast.tail(FAR)
     assert (found >= exact).all()
-    # At the quantiles in use the bound is close: at most 1.35 times the exact quantile, plus 0.5.
+    # At the quantiles that are used, the bound is close: at most 1.35 times the exact quantile,
+    # plus 0.5.
     for beta in (0.1, 0.01, 1e-4):
         far = float(np.interp(-math.log(beta), -np.log(2.0 * exact), FAR))
         assert contrast.deviation(0.0, 0.0, beta) <= 1.35 * far + 0.5
@@ -62,7 +63,7 @@ def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
 def test_variances_and_tails_of_draws() -> None:
     """Variances and tails agree with draws by rejection.
 
-    A draw has k − 1 Laplace noises, and minus their sum.
+    A draw consists of k − 1 Laplace noises, and minus their sum.
     """
     rng = np.random.default_rng(4)
     first = rng.laplace(size=(1_000_000, 8))
@@ -79,7 +80,7 @@ def test_variances_and_tails_of_draws() -> None:
             above = int((np.abs(found) > far).sum())
             # Exact binomial tests, each with a false-alarm probability of 1e-9.
             assert stats.binom.sf(above, len(found), beta) > 1e-9
-            half = int((np.abs(found) > far / 1.5).sum())  # power: a third less fails
+            half = int((np.abs(found) > far / 1.5).sum())  # power: two thirds of the variance fails
             assert stats.binom.sf(half, len(found), beta) < 1e-9
 
 

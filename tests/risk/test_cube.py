@@ -22,13 +22,13 @@ from epsilons.risk.weighing import Assumption
 
 DRAWS = 200_000
 FAR = 6.0 * math.sqrt(0.25 / DRAWS)
-"""Six standard errors of a share: exceeded with probability below 1e-8."""
+"""Six standard errors of a frequency. It is exceeded with probability below 1e-8."""
 
 
 def simulated(means: int, seed: int = 1) -> Any:
     """Draw points with P(z) ∝ e^{−max|z|}, in units of Laplace noise with the same variance.
 
-    The radius is a gamma variable of shape d; the direction is a point on the cube's surface.
+    The radius is a gamma variable of shape d, and the direction is a point on the cube's surface.
     """
     chance = np.random.default_rng(seed)
     radius = chance.gamma(means, size=(DRAWS, 1))
@@ -48,7 +48,7 @@ def test_the_variance_is_that_of_laplace_noise(means: int) -> None:
 
 @pytest.mark.parametrize("means", [1, 2, 5, 60, 400])
 def test_a_table_is_never_below_the_tail(means: int) -> None:
-    """The table is never below the tail, and less than 1e-9 above it, also between its points."""
+    """The table is never below the tail, and less than 1e-9 above it, even between its points."""
     noise = CubeNoise(means)
     at = np.random.default_rng(3).uniform(-44.0, 44.0, 4000) * np.repeat([1.0, 0.05], 2000)
     over = noise.tabled(at) - noise.exceeds(at)
@@ -145,7 +145,7 @@ def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
 
 
 def test_noise_of_splitting_is_larger_everywhere() -> None:
-    """One coordinate has lighter tails than Laplace noise of d times the scale, at every point."""
+    """One coordinate has a lighter tail than Laplace noise of d times the scale, everywhere."""
     for means in (2, 3, 10, 100):
         noise = CubeNoise(means)
         at = np.linspace(0.0, 12.0, 200)
@@ -166,8 +166,8 @@ def test_a_cap_for_several_means_is_the_best_of_all_caps(assumption: Assumption,
     for cap in [*np.geomspace(0.08, 2.0, 40).tolist(), float(best.spent.max())]:
         spent = np.minimum(BUDGETS.levels, cap)
         total = float(BUDGETS.counts @ spent)
-        # The noise of d = 4 means has (d + 1)(d + 2)/6 = 5 times the variance of the noise of one
-        # mean.
+        # For d = 4 means, joint noise has (d + 1)(d + 2)/6 = 5 times the variance of the noise of
+        # one mean.
         scale = math.sqrt(5.0) / total
         weighing = Weighing(spent / total, BUDGETS.counts, scale, cube=CubeNoise(4))
         risks.append(goal.risk(weighing))
@@ -196,7 +196,7 @@ def test_all_at_once_is_between_one_and_a_union(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None:
-    """If budgets are related to values, the choice between two bounds must not depend on budgets.
+    """If budgets may be related to values, the choice of a bound must not depend on budgets.
 
     Noise dominates here, so the other bound would be smaller, but it must not be used.
     """

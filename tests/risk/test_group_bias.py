@@ -28,7 +28,10 @@ CASES = [
 
 
 def solved(weights: Floats, counts: Integers, m: float, share: float) -> float:
-    """The largest Σw·(ones − m·(ones + zeros)) over groups with mean m and weight up to `share`."""
+    """Return the largest Σw·(ones − m·(ones + zeros)), by linear programming.
+
+    The maximum is over groups with mean m and weight up to `share`.
+    """
     k = len(weights)
     each = np.hstack([np.eye(k), np.eye(k)])
     found = linprog(
@@ -63,7 +66,7 @@ def test_whoever_there_may_be_a_ratio_of_weights_bounds_the_bias() -> None:
 
 
 def test_with_a_price_of_people_nothing_is_asked_of_their_mean() -> None:
-    """With a fixed dual price of a person, the bound is near everybody's bias b, for every mean."""
+    """With a fixed dual price per person, the bound is near everyone's bias b, for any mean."""
     weights, counts = CASES[1]
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     table = Leaning(weights, counts, 1.0 / counts.sum()).most(np.ones(1))
@@ -86,7 +89,7 @@ def test_few_weights_are_not_better_than_all() -> None:
 
 
 def worst_pair(weights: Floats, counts: Integers, shares: tuple[float, float]) -> float:
-    """The largest sum of two groups' biases, over all splits of light and heavy people."""
+    """Return the largest sum of two groups' biases, over all splits of light and heavy people."""
     light, heavy = (float(each) for each in weights)
     l_all, h_all = (float(each) for each in counts)
     best = 0.0
@@ -115,7 +118,7 @@ def test_two_groups_have_different_people(shares: tuple[float, float]) -> None:
 
 
 def test_together_they_have_less_than_each_could() -> None:
-    """If each group has half of the weight, the bound is close to twice the bias of everybody."""
+    """If each group has half of the weight, the bound is close to twice the bias of everyone."""
     weights, counts = people([0.1, 0.5], [1333, 2667])
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     found = apart(weights, counts, ((0.5, 0.5), (0.5, 0.5)), (1.0, 1.0))

@@ -30,7 +30,7 @@ CONSENT = np.array([0.1, 0.5, 2.0])
 
 
 def weighing(cells: int | None, cap: float = 0.5, n: int = 4002) -> Weighing:
-    """A weighing of three budget levels, with a third of the people at each."""
+    """Return the estimator for three budget levels, with a third of the people at each."""
     counts = np.full(3, n // 3)
     spent = np.minimum(CONSENT, cap)
     total = float(spent @ counts)
@@ -39,7 +39,7 @@ def weighing(cells: int | None, cap: float = 0.5, n: int = 4002) -> Weighing:
 
 
 def groups(*means: float, cap: float = 0.5, n: int = 4002, outside: bool = False) -> GroupedMeans:
-    """A margin of groups of equal size, without noise."""
+    """Return a margin of groups of equal size, without noise."""
     cells = 2 * len(means) + outside
     share = 1.0 / (len(means) + outside)
     drawn = [each for m in means for each in (share * m, share * (1.0 - m))] + [share] * outside
@@ -50,7 +50,7 @@ def width(ends: Any) -> Any:
     return np.asarray(ends[1]) - np.asarray(ends[0])
 
 
-# A single group of everybody has the margin of a mean.
+# A single group of all people has the margin of a mean.
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -116,7 +116,7 @@ def test_turning_the_range_around_turns_intervals_around(answer: Assumption) -> 
 def test_heights_never_fall_as_a_group_weighs_more(
     counts: tuple[int, int], answer: Assumption
 ) -> None:
-    """Critical values do not decrease on either side as the noisy weight of a group increases."""
+    """Critical values do not fall on either side as the noisy weight of a group grows."""
     people, budgets = np.array(counts), np.array([0.1, 1.0])
     total = float(budgets @ people)
     whole = Weighing(budgets / total, people, 2.0 / total, closed=ClosedNoise(5))
@@ -180,7 +180,7 @@ def test_closed_noise_is_narrower_than_independent_noise() -> None:
     assert np.all(ends[0] < 0.87 * ends[1])
 
 
-# Inverting a test.
+# Intervals by inverting a test.
 
 
 def test_what_is_not_refuted_is_found_by_brute_force() -> None:
@@ -251,13 +251,17 @@ def test_ratios_of_what_may_be_zero_or_negative() -> None:
 
 
 def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
-    """With equal weights, the error is noise plus each weight's relative error times its mean's."""
+    """With equal weights, the error of a pair is noise plus the error of the noisy weights.
+
+    Each group adds the relative error of its weight times the error of its mean.
+    """
     equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
     reach = Reach(equal, RELATED, of_means(4), ROWS)
     first = PairSide(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
     second = PairSide(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
     found = GroupPair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
-    # The noisy weight 0.3 is 0.75 to 1.2 times the true weight, and 0.6 is at most 1.2 times it.
+    # The noisy weight 0.3 is between 0.75 and 1.2 times the true weight, and 0.6 is at most 1.2
+    # times it.
     least = 0.2 * 0.25 + 0.2 * 0.2
     worst = 0.0
     for m, other in product((0.1, 0.25, 0.4), (0.6, 0.9)):
@@ -269,7 +273,7 @@ def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
 
 @pytest.mark.parametrize(("means", "most"), [((0.5, 0.5), 0.9), ((0.2, 0.3), 1.0)])
 def test_a_difference_beside_two_releases_by_hand(means: tuple[float, float], most: float) -> None:
-    """The interval of a difference is not wider than that from two separate releases.
+    """The interval of a difference is not wider than one computed from two separate releases.
 
     There are two groups of 2,000 people, with δ = 0.05. Each separate release uses everyone's full
     budget and the best cap, and each of the two intervals gets half of β.
@@ -347,9 +351,9 @@ def test_nobody_at_all() -> None:
 
 @pytest.mark.parametrize("light", [3, 27])
 def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
-    """Random permutations are within the critical values on each side.
+    """Statistics of randomly permuted people are within the critical values on each side.
 
-    The data have few light or few heavy people, and rare ones among zeros. There are 20,000
+    The data have few light or few heavy people, and a few values 1 among zeros. There are 20,000
     permutations. If a critical value is exceeded with probability exactly β/2, the test fails with
     probability below 10⁻⁹.
     """
@@ -367,7 +371,7 @@ def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
     most = binom.isf(1e-9, len(off), beta / 2.0)
     assert (off > heights.up[0, part]).sum() <= most
     assert (off < -heights.down[0, part]).sum() <= most
-    # The critical value is larger on the side where rare ones cause large errors.
+    # The critical value is larger on the side on which the rare values 1 cause large errors.
     wider = heights.up > heights.down if light == 27 else heights.down > heights.up
     assert wider[0, part]
 
@@ -388,11 +392,11 @@ def test_a_sample_is_within_heights_on_either_side() -> None:
     assert missed.sum() <= binom.isf(1e-9, len(off), beta)
 
 
-# The published mean is inside its own interval.
+# The published mean is inside its interval.
 
 
 def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
-    """No mean on a fine grid has a smaller ratio of the statistic to its critical value."""
+    """No mean on a fine grid has a smaller ratio of its statistic to its critical value."""
     rng = np.random.default_rng(11)
     parts = len(EDGES) - 1
     first = np.concatenate([-rng.uniform(0.01, 1.0, 20), 1.0 + rng.uniform(0.01, 1.0, 20)])

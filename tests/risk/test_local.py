@@ -30,7 +30,7 @@ def test_the_radius_has_the_right_shape(d: int, beta: float) -> None:
 
 
 def test_how_far_weights_are_from_equal_ones() -> None:
-    """½·Σ|w/W − 1/n| is at most the bound, with equality for two equally frequent weights."""
+    """½·Σ|w/W − 1/n| is at most the bound. They are equal for two equally frequent weights."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         w = rng.exponential(size=int(rng.integers(2, 30))) ** rng.uniform(0.1, 3.0)
@@ -69,7 +69,7 @@ def test_the_chernoff_bound_against_a_fine_search() -> None:
 
 @cache
 def sphere(d: int) -> np.ndarray:
-    """The first two coordinates of many random directions."""
+    """Return the first two coordinates of many random directions."""
     v = np.random.default_rng(d).normal(size=(150_000, d))
     return np.asarray(v[:, :2] / np.linalg.norm(v, axis=1, keepdims=True))
 

@@ -1,4 +1,4 @@
-"""Squares of values clipped to any range give a bound on the standard deviation of a Gaussian."""
+"""Squares of values that are clipped to any range bound the standard deviation of a Gaussian."""
 
 from __future__ import annotations
 
@@ -60,12 +60,15 @@ def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
             middles = np.linspace(-off, off, 9)
             roots = [math.sqrt(np.mean(np.minimum(np.abs(x - c), half) ** 2)) for c in middles]
             missed += min(roots) < least
-            assert min(roots) <= 1.3 * least + 0.3  # the bound is not far off
-    assert missed <= 2  # of 1,200, each with probability at most 0.025
+            assert min(roots) <= 1.3 * least + 0.3  # the bound is not far from the exact value
+    assert missed <= 2  # out of 1,200, each with probability at most 0.025
 
 
 def test_of_all_lengths_that_a_range_may_have_the_worst_counts() -> None:
-    """The bound covers all lengths: squares on a longer range have a larger mean and variance."""
+    """The bound covers the worst of all possible lengths of a range.
+
+    On a longer range, squares have a larger mean and a larger variance.
+    """
     few = Weighing(np.array([1.0 / 40]), np.array([40]), 0.0)
     margin, beta, low, high = LocatedSquares(PICTURE, few, 1e-9, 0.0), 0.5, 1.0, 1.02
     for half in (0.5, 0.9, 1.4):
@@ -97,6 +100,6 @@ def test_squares_that_say_nothing_leave_what_the_selections_say() -> None:
         assert margin._largest((-4.0, 4.0), 0.05) == PICTURE.sigma(SIDE * 0.05)
     plain = Located(PICTURE, margin.weighing, 1e-9)
     assert plain.expecting((-4.0, 4.0), 1.0) is plain
-    # The squares use some of the error probability, so the interval is slightly wider.
+    # The squares use up a part of the error probability, so the interval is slightly wider.
     raw = margin._reach_at((-4.0, 4.0), 1.0, 0.05), plain._reach_at((-4.0, 4.0), 1.0, 0.05)
     assert raw[1] < raw[0] < 1.05 * raw[1]

@@ -22,7 +22,7 @@ SEEDS = range(12)
 
 
 def weighing(seed: int, *, most: int = 8, coins: bool = False) -> Weighing:
-    """A random estimator; its weights sum to one for every other seed."""
+    """Return a random estimator. For every other seed, its weights sum to one."""
     rng = np.random.default_rng([seed, most, coins])
     counts = rng.multinomial(int(rng.integers(2, most + 1)), np.ones(3) / 3)
     counts = counts[counts > 0]
@@ -47,12 +47,12 @@ def vertices(n: int) -> Floats:
 
 
 def errors(weights: Floats, data: Floats, target: Floats | float) -> Floats:
-    """The error of the centered estimator on each row of data, without noise."""
+    """Return the error of the centered estimator on each row of data, without noise."""
     return np.asarray(0.5 + (data - 0.5) @ weights - target)
 
 
 def coin_table(made: Weighing) -> tuple[Floats, Floats]:
-    """The weights for each outcome of the coins, and the probability of each outcome."""
+    """Return the weights for each outcome of the coins, and the probability of each outcome."""
     weights = expanded(made)
     if made.keep is None:
         return weights[None, :], np.ones(1)
@@ -62,7 +62,7 @@ def coin_table(made: Weighing) -> tuple[Floats, Floats]:
 
 
 def brute_force(made: Weighing, assumption: Assumption) -> float:
-    """The worst-case mean squared error over all data, by enumeration."""
+    """Return the worst-case mean squared error over all data, by enumeration."""
     data = vertices(made.n)
     means, ones = data.mean(axis=1), data.sum(axis=1)
     tables = list(zip(*coin_table(made), strict=True))
@@ -73,7 +73,7 @@ def brute_force(made: Weighing, assumption: Assumption) -> float:
     if assumption == RELATED:
         worst = squares(means).max()
     elif assumption == UNRELATED:
-        # Given the number of ones, every set of people with value 1 is equally likely.
+        # Given the number of ones, all sets of people with value 1 are equally likely.
         at = squares(means)
         worst = max(at[ones == j].mean() for j in range(made.n + 1))
     else:
@@ -118,7 +118,7 @@ def test_no_data_inside_the_cube_and_no_other_distribution_is_worse(seed: int) -
         assert off[0] ** 2 + noise <= risk.mse(made, RELATED) + 1e-12
         off = errors(weights, data[order], float(data.mean()))
         assert (off**2).mean() + noise <= risk.mse(made, UNRELATED) + 1e-12
-        # A distribution on three points, with its bias and variance.
+        # A distribution on three points, with this bias and this variance.
         points, chance = rng.random(3), rng.dirichlet(np.ones(3))
         mean = float(chance @ points)
         bias = (1.0 - made.total) * (0.5 - mean)
@@ -164,7 +164,7 @@ def test_the_finite_population_factor_is_that_of_the_worst_population(n: int) ->
 
 
 def laplace_excess(shifts: Floats | float, alpha: float, scale: float) -> Floats:
-    """The exact P(|shift + L| > alpha)."""
+    """Return the exact P(|shift + L| > alpha)."""
     if scale == 0.0:
         return np.asarray(np.abs(shifts) > alpha * (1.0 + 1e-12), dtype=np.float64)
     size = np.abs(shifts)
@@ -200,7 +200,10 @@ def test_without_noise_and_with_equal_weights_only_sampling_is_left(assumption: 
 
 
 def excess(made: Weighing, assumption: Assumption, alpha: float, rng: np.random.Generator) -> float:
-    """The exact maximum of P(|error| > alpha) over vertices of the cube and some data inside it."""
+    """Return the exact maximum of P(|error| > alpha).
+
+    The maximum is over the vertices of the cube, and some data inside it.
+    """
     n = made.n
     data = vertices(n)
     means, ones = data.mean(axis=1), data.sum(axis=1)
@@ -250,7 +253,7 @@ def test_a_deviation_integrates_hoeffdings_tail_against_the_noise(
 
     def tail(at: float) -> float:
         def inside(s: float) -> float:
-            """P(S + L > at) by integration: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
+            """Return P(S + L > at) by integration: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
             return s * math.exp(-s * s / 2.0) * float(stats.laplace.sf((at - s * sigma) / scale))
 
         near = min(at / sigma, 40.0)
@@ -277,7 +280,7 @@ def test_the_proxy_of_a_permutation_bounds_its_moment_generating_function(seed: 
         sums = sums - sums.mean()
         for size in (0.1, 1.0, 5.0, 20.0):
             for sign in (1.0, -1.0):
-                # Hoeffding's lemma for the whole sum, with the proxy in place of Σ(w − mean)².
+                # Hoeffding's lemma for the complete sum, with the proxy in place of Σ(w − mean)².
                 grown = float(np.mean(np.exp(sign * size * sums)))
                 assert grown <= math.exp(size**2 * proxy / 8.0) * (1.0 + 1e-12)
         # The second-order term of the same inequality: the variance.
@@ -315,8 +318,7 @@ def test_more_confidence_and_more_noise_cost_more(seed: int, assumption: Assumpt
     noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
     assert risk.mse(noisier, assumption) > risk.mse(made, assumption)
     for confidence, quiet in zip(confidences[2:], found[2:], strict=True):
-        # For a sample the quantile is a bound, and noise can make the bound tighter by a few
-        # percent.
+        # For a sample, the quantile is a bound. Noise can make it tighter by a few percent.
         assert risk.quantile(noisier, assumption, confidence) > 0.95 * quiet
 
 

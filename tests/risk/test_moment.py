@@ -64,7 +64,10 @@ def test_a_rare_one_has_just_these_moments() -> None:
 
 
 def chernoff(weights: Floats, counts: Floats, sigma: float, s: float) -> float:
-    """The best Chernoff bound on P(S > s), by a search over the rate and the worst 0/1 variable."""
+    """Return the best Chernoff bound on P(S > s).
+
+    The search is over the rate and the worst 0/1 variable.
+    """
     rare = np.linspace(1e-6, (1.0 - math.sqrt(1.0 - 4.0 * sigma**2)) / 2.0, 400)
 
     def log_bound(log_slope: float) -> float:
@@ -213,7 +216,7 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
 
 
 def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
-    """The bound on the bias is not used if it could be much larger than the usual error.
+    """The bound that uses the bias is avoided if it could be much larger than the usual error.
 
     For data with the largest spread it would be more than twice as large.
     """
@@ -288,7 +291,10 @@ def test_the_interval_of_the_spread_is_ordered_and_shrinks(assumption: Assumptio
 
 
 def test_intervals_are_fast() -> None:
-    """At least 25 intervals are computed per second of CPU time. At present one takes 8 ms."""
+    """At least 25 intervals are computed per second of CPU time.
+
+    One took 8 ms when this was written.
+    """
     epsilon = np.exp(np.linspace(-3.0, 1.0, 3000))
     one = Weighing(epsilon / epsilon.sum(), np.ones(3000, dtype=np.int64), 1.0 / epsilon.sum())
     start = time.thread_time()
@@ -298,7 +304,7 @@ def test_intervals_are_fast() -> None:
 
 
 def test_the_square_of_the_noise_is_taken_away() -> None:
-    """E(M − ½)² exceeds (m − ½)² by the variance of the noise, 2t²."""
+    """E(M − ½)² exceeds (m − ½)² by the variance 2t² of the noise, which is subtracted."""
     one = Weighing(np.array([0.01]), np.array([100]), 0.05)
     found = WeighedSpread(one, 0.0, 0.3, 0.1).spread((0.0, 1.0), RELATED, 0.95)
     assert found.value == pytest.approx(math.sqrt(0.1 - 0.09 + 2.0 * 0.05**2))

@@ -23,12 +23,11 @@ LAWS = {
     "halves": (np.array([0.0, 0.5, 1.0]), 0.6),
     "fifths": (np.linspace(0.0, 1.0, 6), 0.3),
 }
-"""Values, and the probability of the two end points together. Inner points have the remaining
-probability."""
+"""Values, and the total probability of the two end points. Inner points have the rest."""
 
 
 def law_of(name: str, p: float) -> tuple[Floats, Floats]:
-    """Values of a distribution with mean p, and their probabilities."""
+    """Return the values of a distribution with mean p, and their probabilities."""
     values, ends = LAWS[name]
     inner = values[1:-1]
     chances = np.zeros(len(values))
@@ -39,7 +38,10 @@ def law_of(name: str, p: float) -> tuple[Floats, Floats]:
 
 
 def sums(values: Floats, chances: Floats, count: int) -> tuple[Floats, Floats]:
-    """The distribution of a sum of independent draws on a lattice, by powers of its transform."""
+    """Return the distribution of a sum of independent draws on a lattice.
+
+    It is computed by powers of the transform.
+    """
     size = (len(values) - 1) * count + 1
     wave = np.fft.rfft(chances, size) ** count
     mass: Floats = np.maximum(np.fft.irfft(wave, size), 0.0)
@@ -47,7 +49,7 @@ def sums(values: Floats, chances: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 def above(x: Floats, weighing: Weighing) -> Floats:
-    """P(noise > x)."""
+    """Return P(noise > x)."""
     if weighing.closed is not None:
         return np.asarray(weighing.closed.exceeds(x / weighing.scale))
     half = 0.5 * np.exp(-np.abs(x) / weighing.scale)
@@ -55,7 +57,7 @@ def above(x: Floats, weighing: Weighing) -> Floats:
 
 
 def missed(weighing: Weighing, name: str, p: float, a: Floats) -> Floats:
-    """The exact P(|Σw·(X − p) + noise| > a)."""
+    """Return the exact P(|Σw·(X − p) + noise| > a)."""
     values, chances = law_of(name, p)
     total, mass = np.zeros(1), np.ones(1)
     for weight, count in zip(weighing.weights.tolist(), weighing.counts.tolist(), strict=True):
@@ -69,7 +71,10 @@ def missed(weighing: Weighing, name: str, p: float, a: Floats) -> Floats:
 
 
 def made(n: int, noise: float, cells: int | None = None, heavy: float = 4.0) -> Weighing:
-    """An estimator with two weights; the noise is in units of the standard deviation of a coin."""
+    """Return an estimator with two weights.
+
+    The noise is in units of the standard deviation of a coin.
+    """
     weights, counts = np.array([1.0, heavy]) / (n * (1.0 + heavy) / 2.0), np.array([n // 2, n // 2])
     scale = noise * 0.5 * math.sqrt(float(counts @ weights**2))
     return Weighing(weights, counts, scale, closed=None if cells is None else ClosedNoise(cells))
@@ -111,8 +116,9 @@ def test_no_population_is_beyond_more_often_than_bounded(name: str, law: str) ->
     [("six hundred", 2e-3), ("six hundred, eight cells", 4e-3), ("equal", 3e-3)],
 )
 def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
-    """The bound is close to the exact value. The bin of variances is narrow, so the only error left
-    is that of the waves (characteristic functions).
+    """The bound is close to the exact value.
+
+    The bin of variances is narrow, so the only error left is that of the characteristic functions.
     """
     weighing = WEIGHINGS[name]
     bound = NearlyGaussian(weighing, np.array([0.2499, 0.25]))
@@ -122,7 +128,7 @@ def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
 
 
 def test_a_lattice_that_noise_does_not_hide_is_counted() -> None:
-    """The bound covers the lattice of the sum if the noise does not hide it.
+    """The bound is valid even if the noise is too small to smooth the lattice of the sum.
 
     Just below a lattice point, a Gaussian sum has a smaller tail than the lattice sum.
     """
@@ -197,7 +203,7 @@ def test_no_noise_smooths_nothing() -> None:
 def test_an_interval_is_hardly_wider_than_errors(
     n: int, epsilon: float, confidence: float, over: float
 ) -> None:
-    """For all coins, the interval has at least its coverage, and is hardly wider than necessary."""
+    """For all coins, the interval covers as often as stated, and is hardly wider than necessary."""
     weighing = Weighing(np.array([1.0 / n]), np.array([n]), 1.0 / (n * epsilon))
     reach = mean.quantile(weighing, SAMPLE, confidence)
     chances = [
@@ -214,7 +220,7 @@ def test_bounds_fall_with_the_distance_and_grow_with_the_pieces() -> None:
     scale = math.sqrt(WEIGHINGS["six hundred"].square)
     found = [bound.beyond(scale * a) for a in np.linspace(0.0, 5.0, 40).tolist()]
     assert all((x >= y).all() for x, y in itertools.pairwise(found))
-    # A wide bin does not have a smaller bound than the narrow bins inside it.
+    # A wide bin has no smaller bound than the narrow bins inside it.
     wide = NearlyGaussian(WEIGHINGS["six hundred"], VARIANCES[[20, 40]])
     inner = NearlyGaussian(WEIGHINGS["six hundred"], VARIANCES[20:41])
     for a in (0.3 * scale, scale):

@@ -36,9 +36,9 @@ def half(margin: PublicGroups, assumption: Assumption, confidence: float) -> flo
 def test_the_difference_of_two_errors_is_exceeded_as_often_as_said(
     scales: tuple[float, float], shift: float
 ) -> None:
-    """The sum of two Laplace variables and a bias exceeds the error with probability β.
+    """Two Laplace variables plus a bias exceed the error with probability β.
 
-    The probability is a sum over a fine grid.
+    The test sums the probability over a fine grid.
     """
     counts = np.array([50, 50])
     weights = (np.array([-shift, shift]) / 50 + 1.0 / 100) / 1.0
@@ -75,14 +75,14 @@ def test_jointly_is_never_wider_than_two_intervals_by_hand(assumption: Assumptio
 def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
     """Intervals cover the true value in 95 % of 20,000 runs on worst-case data.
 
-    The number of failures is binomial with probability at most 0.05. The test fails above 5 % plus
-    6.5 standard deviations, so false alarms have probability below 10⁻¹⁰.
+    The number of misses is binomial with probability at most 0.05. The test fails above 5 % plus
+    6.5 standard deviations, so the false-alarm probability is below 10⁻¹⁰.
     """
     rng = np.random.default_rng(7)
     runs = 20_000
-    if assumption == RELATED:  # in the first group, people with larger weights have 1
+    if assumption == RELATED:  # in the first group, people with larger weights have the value 1
         first = np.full(runs, 1.5 * 200 / 400)
-    elif assumption == UNRELATED:  # half of the people have 1, in random order
+    elif assumption == UNRELATED:  # half of the people have the value 1, in random order
         ones = rng.hypergeometric(200, 200, 200, runs)
         first = (0.5 * ones + 1.5 * (200 - ones)) / 400
     else:
@@ -90,7 +90,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
         first = (0.5 * ones + 1.5 * more) / 400
     people = rng.binomial(300, 0.25, runs) / 300 if assumption == SAMPLE else np.full(runs, 0.25)
     noise = rng.laplace(0, [[0.01], [0.02]], (2, runs))
-    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # the difference, and a contrast with value 0
+    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # the difference, and the contrast that is 0
         reach = groups()._reach((0, 1), (1.0, ratio), assumption, 0.95)
         error = first + noise[0] - ratio * (people + noise[1]) - true
         missed = int((np.abs(error) > reach).sum())
@@ -99,7 +99,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
 
 @pytest.mark.statistical
 def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
-    """Power: without one of the two noises, far more intervals fail than the limit allows."""
+    """Power: if one of the two noises is ignored, far more intervals miss than the limit allows."""
     rng = np.random.default_rng(8)
     runs = 20_000
     alone = mean.quantile(FIRST, RELATED, 0.95)
@@ -110,7 +110,10 @@ def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
 
 @pytest.mark.parametrize("assumption", EVERY)
 def test_a_ratio_is_the_set_that_is_not_refuted(assumption: Assumption) -> None:
-    """The interval agrees with a scan over ratios, each with the error of its contrast."""
+    """The interval of a ratio agrees with a scan over ratios.
+
+    A ratio is in it if its contrast is within the contrast's error.
+    """
     margin = groups()
     low, high = margin.ratio(0, 1, UNIT, assumption, 0.95)
     scan = np.linspace(0.0, 3.0, 1501)
@@ -178,7 +181,10 @@ def test_it_is_stored_and_read_back() -> None:
 
 @pytest.mark.parametrize("assumption", EVERY)
 def test_two_groups_count_alike_in_what_lies_between_them(assumption: Assumption) -> None:
-    """Both groups' errors enter the difference, in either order; only the first has a bias."""
+    """If two groups are swapped, the difference changes its sign, and the ratio is inverted.
+
+    Only the first group has a bias.
+    """
     margin = groups()
     low, high = margin.difference(0, 1, UNIT, assumption, 0.95)
     assert margin.difference(1, 0, UNIT, assumption, 0.95) == pytest.approx((-high, -low))

@@ -15,21 +15,21 @@ SCALE = 40
 
 
 def of_one(scale: float) -> np.ndarray:
-    """The distribution of one integer noise on −POINTS … POINTS."""
+    """Return the distribution of one integer noise on −POINTS … POINTS."""
     z = np.abs(np.arange(-POINTS, POINTS + 1))
     weights = np.exp(-z / scale)
     return weights / weights.sum()
 
 
 def convolved(law: np.ndarray, times: int) -> np.ndarray:
-    """The distribution of a sum by a power of its transform, independent of the recursion."""
+    """Return the distribution of a sum by a power of its transform, not by the recursion."""
     size = 2 * POINTS + 1
     wave = np.fft.rfft(np.roll(law, -POINTS), n=size) if times else np.ones(POINTS + 1)
     return np.roll(np.fft.irfft(wave**times, n=size), POINTS)
 
 
 def above(law: np.ndarray, x: float) -> float:
-    """P(X > x) for a distribution on the integers."""
+    """Return P(X > x) for a distribution on the integers."""
     places = np.arange(-POINTS, POINTS + 1)
     return float(law[places > x].sum())
 
@@ -45,7 +45,7 @@ def test_a_sum_of_cells_of_a_closed_table(cells: int, added: int) -> None:
     assert closed_variance(cells, added) == pytest.approx(variance, rel=0.01)
     for x in (-3.0, -0.5, 0.25, 1.0, 2.0, 4.0, 7.0):
         far = x * math.sqrt(variance)
-        # The tail on the lattice is within half a lattice point of the continuous tail.
+        # The tail on the lattice is within half a lattice step of the continuous tail.
         least, most = (above(law, far * SCALE + half) for half in (0.5, -0.5))
         found = float(bound(np.array(far)))
         assert found >= least * (1.0 - 1e-3) - 1e-9
@@ -61,7 +61,7 @@ def test_one_cell_is_the_cell_of_the_exact_polynomial() -> None:
 
 
 def test_the_integer_law_is_bounded_with_a_few_points_of_slack() -> None:
-    """The bound covers integer noise with k lattice points of slack and a factor e^{2k/scale}."""
+    """The bound covers integer noise with a slack of k lattice steps and a factor e^{2k/scale}."""
     cells, scale = 4, 6
     one = np.exp(-np.abs(np.arange(-60, 61)) / scale)
     sums = [np.ones(1)]

@@ -1,4 +1,4 @@
-"""Intervals of selected quantiles contain the right bins, also if an outer selection is missing."""
+"""Intervals of selected quantiles contain the right bins, even without an outer selection."""
 
 from __future__ import annotations
 
@@ -39,13 +39,12 @@ def test_a_quantile_that_is_drawn_beyond_its_ends_is_moved_to_them() -> None:
 def test_the_wrong_side_is_selected_no_oftener_than_is_paid_for(beta: float) -> None:
     """The wrong side is selected with at most the stated probability.
 
-    All people are in one bin, so every other candidate is farther by the gap. This is the worst
-    case.
+    The worst case has all people in one bin, so every other candidate is farther away by the gap.
     """
     cells, rate, q = 64, 200.0, 0.5
     gap = selection_shift(EVEN, RELATED, q, beta, cells, rate)
     assert gap == pytest.approx(math.log(2.0 * cells / beta) / rate)
-    # The target rank is q − gap, and all weight is in the next-to-last bin.
+    # The target rank is q − gap, and everyone is in the next-to-last bin.
     wrong = math.exp(-rate * gap) * (cells - 1)
     assert wrong / (1.0 + wrong) <= beta / 2.0
     assert selection_shift(EVEN, SAMPLE, q, beta, cells, rate) > gap

@@ -21,7 +21,7 @@ def weighing(scale: float = 0.01) -> Weighing:
 
 
 def farthest() -> float:
-    """The largest |F_w − F| over all sets of people below an end, by enumeration."""
+    """Return the largest |F_w − F| over all sets of people below an end, by enumeration."""
     each = np.repeat(WEIGHTS, COUNTS)
     assert each.sum() == pytest.approx(1.0)
     every = itertools.product((0, 1), repeat=len(each))
@@ -51,7 +51,7 @@ def test_a_part_of_it_is_told_if_budgets_tell_little() -> None:
 
 
 def test_shuffled_people_are_farther_off_no_oftener_than_they_may_be() -> None:
-    """The bound is at least the exact probability over all permutations of seven people."""
+    """The bound is at least the exact probability, over all permutations of seven people."""
     each = np.repeat(WEIGHTS, COUNTS)
     way = ways(weighing(0.0), Assumption("people", False), 0.5, 0.1)[0]
     for below in range(1, 7):
@@ -67,7 +67,7 @@ def test_a_sample_is_farther_off_no_oftener_than_it_may_be(q: float) -> None:
     each = np.repeat(WEIGHTS, COUNTS)
     [way] = ways(weighing(0.0), Assumption("population", False), q, 0.1)
     coins = np.array(list(itertools.product((0, 1), repeat=7)))
-    for p in (q, q / 2.0):  # p < q: fewer people below, so a smaller tail
+    for p in (q, q / 2.0):  # if p < q, fewer people are below, so the tail is smaller
         weight = p ** coins.sum(axis=1) * (1.0 - p) ** (7 - coins.sum(axis=1))
         for x in (0.05, 0.2, 0.4):
             exact = float(weight[coins @ each - q > x].sum())
@@ -97,8 +97,8 @@ def test_a_range_ends_at_the_last_of_the_ends_that_are_refuted() -> None:
     def refutes(_: int, off: float) -> bool:
         return off > 0.2
 
-    # From the left, only the first share is more than 0.2 below q. From the right, two shares are
-    # more than 0.2 above q.
+    # From the left, only the first share is more than 0.2 below q. From the right, the last two
+    # shares are more than 0.2 above q.
     assert inverted(shares, 0.5, edges, refutes, refutes) == (1.0, 6.0)
     assert inverted(shares, 0.5, edges, lambda *_: False, lambda *_: False) == (0.0, 8.0)
     assert inverted(shares, 0.5, edges, lambda *_: True, lambda *_: True)[0] == 7.0
@@ -108,7 +108,7 @@ def test_a_quantile_is_between_its_first_and_its_last_crossing() -> None:
     edges = np.arange(5.0)
     assert crossing(np.array([0.25, 0.5, 0.75]), 0.5, edges) == 2.0
     assert crossing(np.array([0.25, 0.5, 0.75]), 0.6, edges) == pytest.approx(2.4)
-    # The first crossing is in the first bin at 0.5/0.6, the last crossing in the third bin at
+    # The first crossing is in the first bin, at 0.5/0.6. The last crossing is in the third bin, at
     # 0.4/0.6.
     wild = crossing(np.array([0.6, 0.1, 0.7]), 0.5, edges)
     assert wild == pytest.approx((0.5 / 0.6 + 2.0 + 0.4 / 0.6) / 2.0)

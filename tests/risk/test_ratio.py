@@ -1,8 +1,7 @@
 """Tails of piecewise uniform noise and intervals of ratios agree with sums and simulation.
 
-Tests are seeded. With a new seed, the probability that any test fails although the code is correct
-is below 10⁻⁶: there are fewer than 500 comparisons, each at 10⁻⁹ (six standard errors or the exact
-binomial tail).
+Tests are seeded. With a new seed, correct code would fail any test with probability below 10⁻⁶:
+there are fewer than 500 comparisons, each at 10⁻⁹ (six standard errors or the exact binomial tail).
 """
 
 from __future__ import annotations
@@ -47,11 +46,14 @@ RUNS_OF = {
     "staircase2d 0.5": 5,
     "staircase2d 4": 12,
 }
-"""Number of runs for slow distributions. `test_intervals_hold_the_truth_in_many_runs` has more."""
+"""The number of runs for slow distributions.
+
+`test_intervals_hold_the_truth_in_many_runs` has more.
+"""
 
 
 def weight_of(law: Any) -> int:
-    """The weight of a person: 2**40 (ε = 1) for Laplace noise, one unit for staircase noise."""
+    """Return a person's weight: 2**40 (ε = 1) for Laplace noise, one unit for staircase noise."""
     return 2**40 if isinstance(law, Laplaces) else 1
 
 
@@ -60,7 +62,7 @@ def drawn_from(law: Any, size: int, seed: int) -> np.ndarray:
     return np.asarray(law.draw(ep.Seeded(seed), size), dtype=np.float64) / law.steps
 
 
-# Pieces.
+# Pieces of the noise.
 
 
 @pytest.mark.parametrize("rate", [0.1, 1.0, 7.0])
@@ -77,7 +79,8 @@ def test_a_staircase_in_pieces_bounds_the_sum_over_the_lattice(
         exact = float(p[x / steps > alpha].sum())
         bound = made.tail(alpha, 0.0)
         assert bound >= exact - 1e-12
-        # Without the slack, the bound is between the exact tails half a step to either side.
+        # Without the slack, the bound is between the exact tails half a step to the left and to the
+        # right.
         near = made.tail(alpha + made.slack, 0.0)
         assert float(p[x / steps > alpha + 0.5001 / steps].sum()) - 1e-12 <= near
         assert near <= float(p[x / steps > alpha - 0.5001 / steps].sum()) + 1e-12
@@ -129,7 +132,7 @@ def test_tails_of_the_hourglass_and_of_rings_are_bounds_and_sharp(rate: float, m
                 if sigma == 0.0 and isinstance(law, Hourglass):
                     assert binom.cdf(seen, RUNS, bound) > TAIL  # the bound is exact
                 elif sigma == 0.0:
-                    # Binning loosens the bound, but only slightly.
+                    # Binning makes the bound only slightly larger.
                     assert bound <= seen / RUNS * 1.1 + 0.03
 
 
@@ -216,7 +219,7 @@ def test_schemes_undo_their_own_matrix() -> None:
 def truths_and_sums(
     n: int, runs: int, kind: str, seed: int
 ) -> tuple[float | np.ndarray, np.ndarray]:
-    """The true mean, and the sum of all values in each run."""
+    """Return the true mean, and the sum of all values in each run."""
     rng = np.random.default_rng(seed)
     if kind == "drawn, two points":
         return 0.5, rng.binomial(n, 0.5, runs).astype(float)
@@ -235,7 +238,7 @@ def truths_and_sums(
 def missed(
     law: Any, n: int, kind: str, confidence: float, runs: int, seed: int
 ) -> tuple[int, float]:
-    """The number of intervals that do not cover the true value, and the median width."""
+    """Return the number of intervals that miss the true value, and the median width."""
     k = weight_of(law)
     truth, sums = truths_and_sums(n, runs, kind, seed)
     noise = np.asarray(law.draw(ep.Seeded(seed), runs), dtype=np.float64) / law.steps
@@ -265,7 +268,7 @@ def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
 
 
 def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
-    """Check the coverage for all kinds of data, or for some kinds if the distribution is slow."""
+    """Check the coverage for all kinds of data, or for a few kinds if the distribution is slow."""
     law = LAWS[name]
     kinds = ("drawn, two points", "drawn, uniform", "drawn, rare", "these, half", "these, none")
     for place, (kind, confidence) in enumerate(
@@ -311,7 +314,7 @@ def test_intervals_grow_with_confidence_and_shrink_with_people() -> None:
     assert width(100.0, 0.5) < width(100.0, 0.9) < width(100.0, 0.999)
     assert width(1e4, 0.9) < width(1e3, 0.9) < width(1e2, 0.9)
     assert width(1e3, 0.9, 0) < width(1e3, 0.9, 1) < width(1e3, 0.9, 5)
-    # With many people, noise is negligible, and the width equals that of Hoeffding's bound.
+    # With many people, noise is negligible, and the interval is as wide as Hoeffding's bound.
     assert width(1e6, 0.95) == pytest.approx(2 * math.sqrt(math.log(2 / 0.05) / 2e6), rel=0.03)
 
 
@@ -353,8 +356,8 @@ def test_a_side_is_told_as_all_pieces_tell_it(rate: float, m: float, sigma: floa
     said = []
     for alpha in np.geomspace(0.3, 30.0 / rate, 12).tolist():
         bound = all_pieces.tail(alpha, sigma)
-        # Pieces add the omitted probability to the tail, so for large alpha the Laplace bounds are
-        # tighter.
+        # Omitted pieces of the noise are treated as exceeding every alpha. So for large alpha, the
+        # Laplace bounds are tighter.
         betas = (0.02, 0.5) if bound < 1e-4 else (bound * (1.0 - 1e-9), bound * (1.0 + 1e-9))
         for beta in betas:
             said.append(noise.rarely(alpha, sigma, beta))

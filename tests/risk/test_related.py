@@ -27,7 +27,7 @@ SEEDS = range(8)
 
 
 def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing:
-    """A random estimator; its weights sum to one for every other seed."""
+    """Return a random estimator. For every other seed, its weights sum to one."""
     rng = np.random.default_rng([seed, levels])
     counts = rng.integers(1, 6, levels)
     weights = np.sort(rng.exponential(size=levels))
@@ -38,7 +38,7 @@ def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing
 
 
 def worst_bias(made: Weighing, apart: float) -> float:
-    """The largest error without noise, by linear programming.
+    """Return the largest error without noise, by linear programming.
 
     The means of all levels lie in a window of width `apart`.
     """
@@ -79,7 +79,10 @@ def test_the_worst_means_of_levels_are_those_of_a_linear_program(seed: int, apar
 @pytest.mark.parametrize("total", [1.0, 0.6, 1.2])
 @pytest.mark.parametrize("apart", [0.25, 0.5, 0.75])
 def test_no_people_whose_levels_are_near_one_another_do_worse(apart: float, total: float) -> None:
-    """The bias bound is the maximum over all values of six people on a grid of quarters."""
+    """The bound on the bias is the maximum over all values of six people, in quarters.
+
+    The means of levels are near one another, as assumed.
+    """
     made = Weighing(np.array([0.05, 0.1, 0.2]) * total / 0.7, np.array([2, 2, 2]), 0.0)
     data = np.array(list(itertools.product((0.0, 0.25, 0.5, 0.75, 1.0), repeat=6)))
     means = data.reshape(-1, 3, 2).mean(axis=2)
@@ -94,7 +97,10 @@ PEOPLE = 4
 
 
 def estimators() -> dict[int, Weighing]:
-    """Proportional weights for each number of generous people (with the larger budget)."""
+    """Return an estimator for each number of generous people, who have the larger budget.
+
+    Its weights are proportional to budgets.
+    """
     found = {}
     for generous in range(PEOPLE + 1):
         counts = np.array([PEOPLE - generous, generous])
@@ -104,12 +110,12 @@ def estimators() -> dict[int, Weighing]:
 
 
 ESTIMATORS = estimators()
-PAIRS = list(itertools.product((0, 1), (0, 1)))  # (value, whether generous)
+PAIRS = list(itertools.product((0, 1), (0, 1)))  # the value, and whether the person is generous
 
 
 @functools.cache
 def samples() -> tuple[Floats, Floats, Floats]:
-    """The counts of pairs, weighted sum and number of generous people of every sample."""
+    """Return every sample: counts of pairs, weighted sums, and numbers of generous people."""
     rows = []
     for each in itertools.product(range(4), repeat=PEOPLE):
         generous = sum(PAIRS[pair][1] for pair in each)
@@ -121,7 +127,10 @@ def samples() -> tuple[Floats, Floats, Floats]:
 
 
 def populations(apart: float, steps: int = 8) -> Iterator[tuple[Floats, float]]:
-    """Distributions of pairs with means at both budgets within `apart`, and their means."""
+    """Yield distributions of pairs, with their means.
+
+    The means at both budgets are within `apart` of each other.
+    """
     for first, second, third in itertools.product(range(steps + 1), repeat=3):
         if first + second + third > steps:
             continue
@@ -137,9 +146,9 @@ ASKED = [Assumption("population", related) for related in (True, 0.1, 0.35, 0.8)
 
 @pytest.mark.parametrize("assumption", ASKED)
 def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> None:
-    """No population of pairs has an error above the bounds, averaged over the drawn budgets.
+    """No population of pairs has a larger error than the bound, averaged over drawn budgets.
 
-    Samples are enumerated, and the noise is exact.
+    All samples are enumerated, and the noise is exact.
     """
     counts, sums, generous = samples()
     scales = np.array([ESTIMATORS[g].scale for g in generous])
@@ -189,7 +198,10 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
 
 
 def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
-    """The 1 − β quantile of a shift plus Laplace noise plus a bounded sum, by quadrature."""
+    """Return the 1 − β quantile of a shift plus Laplace noise plus a bounded sum.
+
+    It is computed by quadrature.
+    """
     law = stats.laplace(scale=scale)
 
     def side(at: float) -> float:
@@ -218,14 +230,14 @@ def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
 ) -> None:
     """The quantile uses all of β, and no more.
 
-    0.3·β is for one sampling bound, or for two together; the rest is for all other errors.
+    One sampling bound, or two together, get 0.3·β. All other errors get the rest.
     """
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     assumption = Assumption("population", True if apart == 1.0 else apart)
     found = risk.quantile(made, assumption, 1.0 - beta)
 
     def sampling(part: float) -> float:
-        """Hoeffding's two-sided bound for 350 draws."""
+        """Return Hoeffding's two-sided bound for 350 draws."""
         return float(
             optimize.brentq(lambda s: 2.0 * math.exp(-2.0 * 350 * s * s) - part, 1e-6, 2.0)
         )
@@ -258,7 +270,7 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     assert errors[-1] * (1.0 - 1e-6) <= errors[-2] <= errors[-1] * more
     noise = 2.0 * made.scale**2
     if about == "people":
-        # With equal means of levels only noise is left, for all weights.
+        # If the means of levels are equal, only noise is left, for all weights.
         assert squares[0] == pytest.approx(noise, rel=1e-6)
         assert errors[0] == pytest.approx(made.scale * math.log(1.0 / 0.1), rel=1e-6)
     else:

@@ -17,13 +17,13 @@ from epsilons.types import Floats
 
 
 def within(biases: Floats, scale: float, a: float) -> Floats:
-    """P(all |c_j + L_j| ≤ a) for each row of biases c, with Laplace noise L."""
+    """Return P(all |c_j + L_j| ≤ a) for each row of biases c, with Laplace noise L."""
     law = stats.laplace(scale=scale)
     return np.prod(law.cdf(a - biases) - law.cdf(-a - biases), axis=1)
 
 
 def mean_square(biases: Floats, scale: float) -> float:
-    """E max_j (c_j + L_j)², by quadrature."""
+    """Return E max_j (c_j + L_j)², by quadrature."""
     row, far = biases[None, :], float(np.abs(biases).max()) + 40.0 * scale
     inside = integrate.quad(
         lambda a: 2.0 * a * (1.0 - float(within(row, scale, a)[0])), 0.0, far, limit=400
@@ -32,7 +32,7 @@ def mean_square(biases: Floats, scale: float) -> float:
 
 
 def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
-    """Biases on a grid that sum to zero, with |c| ≤ `apart` each and Σ|c| ≤ 2."""
+    """Return biases on a grid that sum to zero, with |c| ≤ `apart` each and Σ|c| ≤ 2."""
     axis = np.linspace(-apart, apart, 2 * steps + 1)
     found = np.array(list(itertools.product(axis, repeat=k - 1)))
     found = np.column_stack([found, -found.sum(axis=1)])
@@ -41,7 +41,7 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""Grid steps for each `apart`, chosen so that 1 mod `apart` is a grid point."""
+"""Grid steps for each `apart`. They make 1 mod `apart` a grid point."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
@@ -100,7 +100,7 @@ BUDGETS = np.array([0.4, 2.0])
 
 
 def estimator(generous: int) -> Weighing:
-    """Proportional weights, given the number of generous people."""
+    """Return weights proportional to budgets, given the number of generous people."""
     counts = np.array([N - generous, generous])
     total = float(counts @ BUDGETS)
     return Weighing(BUDGETS / total, counts, 0.2 / total)
@@ -117,7 +117,10 @@ POPULATIONS = {  # the fraction of generous people; shares of strict and of gene
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
-    """Bounds hold in 20,000 seeded samples; six standard errors give false alarms below 1e-8."""
+    """Bounds hold in 20,000 seeded samples.
+
+    With an allowance of six standard errors, the false-alarm probability is below 1e-8.
+    """
     part, strict, generous = POPULATIONS[name]
     if related is not True and name == "apart":
         return
@@ -144,7 +147,7 @@ def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -
 
 
 def largest_square(k: int, apart: float) -> float:
-    """The largest Σc² over possible biases on a grid."""
+    """Return the largest Σc² over possible biases on a grid."""
     return float(np.square(biases_on_a_grid(k, apart, 4)).sum(axis=1).max())
 
 
@@ -161,13 +164,13 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     )
     people = np.repeat(made.weights, counts)
     bias = float(np.maximum(people - 1.0 / 300, 0.0).sum())
-    # Among errors that sum to zero, the largest square is at most 1 − 1/k of the sum of squares.
+    # If errors sum to zero, the largest square is at most 1 − 1/k of the sum of squares.
     share = 1.0 - 1.0 / k
     plain = max(math.sqrt(share * (1.0 - 1.0 / m) / 300) for m in range(2, k + 1))
     part = bias + plain
     if related is not True:
         own = share * math.sqrt(float(people @ people))
-        # The shares at two equally likely budgets differ by δ in every cell.
+        # At two equally likely budgets, the shares differ by δ in every cell.
         drawn = math.sqrt(share * min(k * related**2 / 4.0, share) / 300)
         far = bias * math.sqrt(share * largest_square(k, related))
         part = min(part, own + related * bias + drawn, math.hypot(own, far + drawn))
@@ -187,13 +190,13 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     k: int, related: bool | float
 ) -> None:
-    """The quantile is a union bound; no split of β is better by more than 5 %."""
+    """The quantile is a union bound. No other split of β is better by more than 5 %."""
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     n, beta, apart = 350, 0.05, float(related)
     law = stats.laplace(scale=made.scale)
 
     def sampling(square: float, part: float) -> float:
-        """Hoeffding's bound for each cell and side."""
+        """Return Hoeffding's bound for each cell and side."""
         return float(
             optimize.brentq(lambda s: 2.0 * k * math.exp(-2.0 * s * s / square) - part, 1e-9, 5.0)
         )
@@ -204,7 +207,7 @@ def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
         )
 
     def people(part: float) -> float:
-        """The error if two cells have opposite biases and the others have none."""
+        """Return the error if two cells have opposite biases and the others have none."""
         row = np.array([[made.bias, -made.bias, *(0.0,) * (k - 2)]])
         return float(
             optimize.brentq(lambda a: 1.0 - float(within(row, made.scale, a)[0]) - part, 1e-9, 2.0)

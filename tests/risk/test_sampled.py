@@ -20,26 +20,26 @@ SHARES = np.concatenate([np.geomspace(1e-4, 0.05, 12), np.linspace(0.06, 0.5, 23
 
 
 def equal(n: int, noise: float) -> Weighing:
-    """An estimator with equal weights; the noise is in standard deviations of a coin."""
+    """Return an estimator with equal weights. The noise is in standard deviations of a coin."""
     return Weighing(np.array([1.0 / n]), np.array([n]), noise * 0.5 / math.sqrt(n))
 
 
 def unequal(few: int, many: int, times: float, noise: float) -> Weighing:
-    """An estimator in which a few people have `times` the weight of the others."""
+    """Return an estimator in which a few people have `times` the weight of the others."""
     counts = np.array([many, few])
     weights = np.array([1.0, times]) / (many + few * times)
     return Weighing(weights, counts, noise * 0.5 * math.sqrt(float(counts @ weights**2)))
 
 
 def binomial(n: int, p: float) -> Floats:
-    """The probabilities of a binomial distribution, from log factorials."""
+    """Return the probabilities of a binomial distribution, from log factorials."""
     k = np.arange(n + 1)
     logs = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k])
     return np.exp(logs + k * math.log(p) + (n - k) * math.log1p(-p))
 
 
 def coins(weighing: Weighing, p: float) -> tuple[Floats, Floats]:
-    """Every value of Σw·(X − p) for coins X, and its probability."""
+    """Return every value of Σw·(X − p) for coins X, and its probability."""
     values, chances = np.zeros(1), np.ones(1)
     pairs: list[tuple[float, int]] = list(
         zip(weighing.weights.tolist(), weighing.counts.tolist(), strict=True)
@@ -52,7 +52,7 @@ def coins(weighing: Weighing, p: float) -> tuple[Floats, Floats]:
 
 
 def missed(weighing: Weighing, p: float, a: float) -> float:
-    """The exact P(|Σw·(X − p) + L| > a) for coins X."""
+    """Return the exact P(|Σw·(X − p) + L| > a) for coins X."""
     values, chances = coins(weighing, p)
     if weighing.scale <= 0.0:
         return float(chances[np.abs(values) > a * (1.0 + 1e-12)].sum())
@@ -97,7 +97,7 @@ def test_coins_are_beyond_any_distance_no_more_often_than_bounded(name: str) -> 
 
 
 def test_a_constant_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Coins need a constant of about 0.4. The code uses 0.56, and 0.3 is too small.
+    # For coins, the constant must be about 0.4. The code uses 0.56, and 0.3 would be too small.
     monkeypatch.setattr(mean, "BERRY_ESSEEN", 0.3)
     weighing = equal(1000, 0.0)
     bound = SampleError(weighing)

@@ -1,4 +1,4 @@
-"""Projection onto the simplex satisfies its optimality conditions and never increases the error."""
+"""Projection onto the simplex satisfies its optimality conditions. It never increases the error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ points = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
 def test_it_is_the_nearest_point(point: np.ndarray) -> None:
     """The result satisfies the Karush–Kuhn–Tucker conditions.
 
-    The projection shifts all positive shares by the same amount.
+    All shares that stay positive are shifted by the same amount.
     """
     shares = project(point)
     assert shares.min() >= 0.0

@@ -22,7 +22,7 @@ from epsilons.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Boxed(SoftMoments):
-    """Moments from shares with errors of at most `most`, so bounds do not depend on noise."""
+    """Moments from shares with errors of at most `most`. So the bounds do not depend on noise."""
 
     drawn: Floats
     most: float
@@ -43,7 +43,7 @@ class Boxed(SoftMoments):
 
 @dataclass(frozen=True, eq=False)
 class Told(Boxed):
-    """Moments from shares with known errors; the bound on every function is its actual error."""
+    """Moments from shares with known errors. The bound on each function is its actual error."""
 
     error: Floats
 
@@ -77,8 +77,8 @@ def columns(law: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -> None:
     """Intervals cover the true moments for all errors within their bounds.
 
-    Errors are at the corners of a box, inside it, or along the covariance. Some bounds equal the
-    errors, so a missing term in an interval is detected.
+    Errors are at the corners of a box, inside it, or in the direction of the covariance. Some
+    bounds equal the errors, so a missing term in an interval is detected.
     """
     rng = np.random.default_rng(law)
     ends = 0
@@ -86,7 +86,7 @@ def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -
         x, y = columns(law, rng)
         most = float(10.0 ** rng.uniform(-5.0, -1.5))
         error = rng.choice([-1.0, 1.0], 9) if trial % 2 else rng.uniform(-1.0, 1.0, 9)
-        if trial % 3 == 0:  # along the covariance
+        if trial % 3 == 0:  # errors in the direction of the covariance
             u = np.array([0.5, 0.0, -0.5])
             error = np.sign(np.kron(u, u) + 1e-3 * rng.normal(size=9))
         error = 0.5 * (error - error.mean())  # noisy shares sum to one
@@ -105,7 +105,7 @@ def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -
         said = margin.correlation(RELATED, 0.95)
         assert said.low - 1e-9 <= true / float(x.std() * y.std()) <= said.high + 1e-9
         ends += said.high - said.low < 2.0
-    assert ends > 10  # some intervals are informative
+    assert ends > 10  # some intervals are narrower than the range
 
 
 def test_without_errors_everything_is_exact() -> None:
@@ -139,7 +139,10 @@ ALL = [Assumption(about, r) for about in ("people", "population") for r in (True
 def test_a_bound_of_one_function_is_that_of_a_mean_but_for_the_noise(
     assumption: Assumption,
 ) -> None:
-    """For a function with range ℓ, the error of the weighted sum is ℓ times the error of a mean."""
+    """For a function with range ℓ, the error of the weighted sum is ℓ times that of a mean.
+
+    Only the noise is different.
+    """
     margin = weighed()
     silent = Weighing(margin.weighing.weights, margin.weighing.counts, 1e-9)
     quiet = WeighedMoments(silent, 0.0, 0.0, margin.drawn)
@@ -189,7 +192,7 @@ def test_a_noisy_total_is_no_more_than_noise() -> None:
 
 @pytest.mark.parametrize("people", [150.0, 1000.0])
 def test_the_noise_of_a_total_counts_in_products_of_errors(people: float) -> None:
-    """In products of errors, the error of the total is counted once more."""
+    """The error of the total also enlarges the products of errors."""
     rng = np.random.default_rng(4)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * people, scale=2.0, slack=0.0, largest=1.0, equal=True)

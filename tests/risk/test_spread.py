@@ -34,7 +34,7 @@ def estimator(n: int, seed: int) -> Weighing:
 
 
 def values(n: int, spread: float, seed: int) -> Floats:
-    """Values around the middle with exactly this standard deviation."""
+    """Return values around the middle with exactly this standard deviation."""
     drawn = np.random.default_rng(seed).normal(size=n)
     drawn -= drawn.mean()
     return 0.5 + spread * drawn / math.sqrt(float(drawn @ drawn) / n)
@@ -52,7 +52,7 @@ def test_people_whose_budgets_are_shuffled(n: int, spread: float) -> None:
 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 def test_a_sample(spread: float) -> None:
-    """The error equals the mean over all samples of four from two points with this spread."""
+    """The error equals the mean over all samples of four people from two points."""
     one = estimator(4, 3)
     points = np.array([0.5 - spread, 0.5 + spread])
     samples = points[np.array(list(itertools.product((0, 1), repeat=4)))]
@@ -74,7 +74,7 @@ def test_people_whose_budgets_tell_everything() -> None:
 @pytest.mark.parametrize("total", [1.0, 0.7, 1.2])
 @pytest.mark.parametrize("assumption", [each for each in ANSWERS if each.related], ids=str)
 def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) -> None:
-    """No random data with this spread have a larger bias, for weights of any sum."""
+    """No random data with this spread have a larger bias, whatever the weights sum to."""
     rng, allowed, nearest = np.random.default_rng(5), 0, 0.0
     counts = np.array([4, 6, 5], dtype=np.int64)
     for _ in range(600):
@@ -92,13 +92,16 @@ def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) ->
         assert bias**2 <= bound * (1.0 + 1e-9) + 1e-24
         nearest = max(nearest, bias**2 / max(bound, 1e-9))
     assert allowed > 100
-    assert assumption.sampled or nearest > 0.5  # the bound is not far off
+    assert assumption.sampled or nearest > 0.5  # the bound is not far from the exact value
 
 
 @pytest.mark.parametrize("total", [0.5, 0.8, 1.3])
 @pytest.mark.parametrize("spread", [0.1, 0.3, 0.5])
 def test_weights_that_do_not_sum_to_one(spread: float, total: float) -> None:
-    """The error is the maximum over all two-point distributions with at most this spread."""
+    """If weights do not sum to one, the error is the maximum over two-point distributions.
+
+    These have at most the given spread.
+    """
     weights = total * estimator(4, 7).weights
     one = Weighing(weights, np.ones(4, dtype=np.int64), 0.0)
     samples = np.array(list(itertools.product((0, 1), repeat=4)))
@@ -116,7 +119,10 @@ def test_weights_that_do_not_sum_to_one(spread: float, total: float) -> None:
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> None:
-    """With related budgets only the noise is random: the error is Laplace noise plus a shift."""
+    """With related budgets only the noise is random.
+
+    The error is the quantile of Laplace noise plus a shift.
+    """
     one, assumption = estimator(50, 4), Assumption("people", related)
     shift = math.sqrt(float(risk.mse(one, assumption, 0.05)) - 2 * NOISE**2)
     alpha = risk.quantile(one, assumption, 0.9, spread=0.05)
@@ -129,7 +135,7 @@ def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> 
 def test_the_quantile_is_kept_by_bell_shaped_data(assumption: Assumption, spread: float) -> None:
     """For Gaussian data, 0.5 % to 10 % of the errors exceed the 90 % quantile."""
     rng, n = np.random.default_rng(9), 60
-    one = replace(estimator(n, 8), scale=0.001)  # noise must not hide the effect
+    one = replace(estimator(n, 8), scale=0.001)  # so noise does not hide the effect
     alpha = risk.quantile(one, assumption, 0.9, spread=spread)
     noise = rng.laplace(scale=0.001, size=20_000)
     if assumption.sampled:
@@ -198,7 +204,7 @@ def test_a_threshold_is_the_best_for_such_data() -> None:
 
 
 def test_what_is_claimed_does_not_depend_on_it() -> None:
-    """The same cap gives the same risk and interval, with or without a guess of the spread."""
+    """With the same cap, risk and interval are the same with and without a guess of the spread."""
     people = {0.1: 500, 1.0: 500}
     guessed = ep.allocate(people, related=False, spread=0.1)
     assert guessed.risk == float(risk.mse(guessed.weighing, UNRELATED))

@@ -1,4 +1,4 @@
-"""The sum of squared errors of a table agrees with enumeration of all data; caps follow from it."""
+"""The sum of squared errors of a table agrees with an enumeration of all data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def made(n: int, scale: float, closed: ClosedNoise | None = None) -> Weighing:
 
 
 def every_table(n: int, k: int) -> Floats:
-    """Indicators for all data, of shape (data, people, cells)."""
+    """Return indicators for all data, of shape (data, people, cells)."""
     data = np.array(list(itertools.product(range(k), repeat=n)))
     return np.eye(k)[data]
 
@@ -46,7 +46,7 @@ def test_all_data_of_few_people(n: int, k: int) -> None:
     errors = np.einsum("i,dij->dj", weights - 1.0 / n, tables)
     squares = np.square(errors).sum(axis=1)
     assert float(cells.squares(made(n, 0.0), RELATED, k)) == pytest.approx(squares.max(), rel=1e-12)
-    # Data with the same counts are permutations of each other.
+    # Data with the same counts are permutations of one another.
     groups: dict[tuple[float, ...], list[float]] = {}
     for counts, square in zip(tables.sum(axis=1).tolist(), squares.tolist(), strict=True):
         groups.setdefault(tuple(counts), []).append(square)
@@ -56,7 +56,7 @@ def test_all_data_of_few_people(n: int, k: int) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_all_samples_of_few_people(k: int) -> None:
-    """The risk is the mean over all samples for equal shares, which are the worst case."""
+    """The risk is the mean over all samples with equal shares, which are the worst case."""
     n = 4
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     said = float(cells.squares(made(n, 0.0), SAMPLE, k))
@@ -72,7 +72,11 @@ def test_all_samples_of_few_people(k: int) -> None:
 
 @pytest.mark.parametrize("keep", [0.3, 0.8])
 def test_coins_add_the_variance_of_whole_weights(keep: float) -> None:
-    """Coins add the variance of whole weights, for all data and all outcomes of the coins."""
+    """With coins, the risk equals an enumeration of all data and coin tosses.
+
+    A coin keeps or drops an entire weight. (In a mean, values are centered, so it is half of a
+    weight.)
+    """
     n, k = 4, 3
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     coins = np.array(list(itertools.product((0.0, 1.0), repeat=n)))
@@ -124,7 +128,10 @@ POPULATIONS = {  # the fraction of generous people; shares of strict and of gene
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_squares_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
-    """Bounds hold in 20,000 seeded samples; six standard errors give false alarms below 1e-8."""
+    """Bounds hold in 20,000 seeded samples.
+
+    With an allowance of six standard errors, the false-alarm probability is below 1e-8.
+    """
     part, strict, generous = POPULATIONS[name]
     if related is not True and name == "apart":
         return

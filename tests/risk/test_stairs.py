@@ -28,7 +28,7 @@ def made(rate: Fraction, steps: int = STEPS) -> StairNoise:
 
 
 def masses(law: Law) -> tuple[np.ndarray, np.ndarray]:
-    """All lattice points with a relevant probability, in units, and their probabilities."""
+    """Return all lattice points whose probability matters, in units, and their probabilities."""
     shape = law.pieces
     most = shape.steps * (math.ceil(60 / shape.rate) + 2)
     points = np.arange(-most, most + 1)
@@ -49,7 +49,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
     stairs = made(rate)
     points, mass = masses(stairs.law)
     for m in (-400, -61, -1, 0, 5, 30, 59, 60, 61, 200, 600):
-        border = (m + 0.5) / STEPS  # halfway between lattice points, where both agree
+        border = (m + 0.5) / STEPS  # halfway between lattice points, where both tails agree
         expected = float(mass[points > border].sum())
         assert stairs.exceeds(border * UNIT) == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
@@ -58,7 +58,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("beta", BETAS)
 def test_the_quantile_without_a_sum_is_exact(rate: Fraction, shift: float, beta: float) -> None:
-    """With this shift, P(error > α) is β. With smaller shifts it is at most β."""
+    """With this shift, P(error > α) is β. With a smaller shift, it is at most β."""
     stairs = made(rate, 2**30)
     alpha = stairs.deviation(shift, 0.0, beta)
 
@@ -81,11 +81,11 @@ def test_the_tail_beside_a_sum_is_a_sum_over_the_lattice(rate: Fraction, sigma: 
         expected = float(mass @ np.exp(-(gap**2) / (2.0 * sigma**2)))
         found = stairs.tail(alpha, sigma)
         assert found >= expected * (1.0 - 1e-9) - 1e-15
-        # A lattice of 400 steps changes the quantile by less than this. For small rates the code
+        # A lattice of 400 steps changes the quantile by less than this. For small rates, the code
         # uses a coarser bound.
         slack = UNIT if rate < Fraction(1, 8) else UNIT / 400
         if alpha <= slack:
-            continue  # the bound is 1
+            continue  # here the bound is 1
         gap = np.maximum(alpha - 2.0 * slack - points * UNIT, 0.0)
         above = float(mass @ np.exp(-(gap**2) / (2.0 * sigma**2)))
         assert found <= above * (1.0 + 1e-9) + 1e-12
@@ -142,7 +142,7 @@ CASES = [
 def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumption) -> None:
     """Risks agree with 20,000 draws on the worst-case data.
 
-    There are 12 × 4 comparisons, each with a false alarm probability of at most 10⁻⁸.
+    There are 12 × 4 comparisons, each with false-alarm probability at most 10⁻⁸.
     """
     each, runs = CASES[case], 20_000
     assert each.stairs is not None
@@ -167,7 +167,7 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumpt
         bound = MeanGoal(assumption, "pac", confidence).risk(each)
         misses = int((np.abs(errors) > bound).sum())
         assert misses <= binom.isf(1e-9, runs, 1.0 - confidence)
-        if assumption == RELATED:  # exact, not just a bound
+        if assumption == RELATED:  # it is exact, and not only a bound
             assert misses >= binom.ppf(1e-9, runs, 1.0 - confidence)
     assert MeanGoal(assumption, "mse", 0.9).is_exact(each)
     assert MeanGoal(assumption, "pac", 0.9).is_exact(each) == (assumption == RELATED)

@@ -1,4 +1,4 @@
-"""Sums of cells and shares within rows: their noise, against formulas and simulation."""
+"""Sums of cells and shares within rows: their noise agrees with formulas and simulation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALL = np.arange(PARTS)
 
 
 def closed(cells: int, runs: int = 400_000) -> Floats:
-    """Noises that sum to zero, by rejection."""
+    """Return noises that sum to zero, drawn by rejection."""
     rng = np.random.default_rng(cells)
     first = rng.laplace(size=(runs, cells - 1))
     last = -first.sum(axis=1)
@@ -45,7 +45,10 @@ def test_a_row_of_two_cells_is_a_group(cells: int | None) -> None:
 
 @pytest.mark.parametrize(("cells", "others"), [(6, 2), (8, 3), (None, 2), (None, 40)])
 def test_noise_of_a_share_within_a_row(cells: int | None, others: int) -> None:
-    """A tail is exceeded as often as stated: 10⁻⁶ of false alarms, by five deviations."""
+    """The noise of a share exceeds its bound as rarely as stated.
+
+    The limit is five standard errors. The false-alarm probability is 10⁻⁶.
+    """
     rng = np.random.default_rng(1)
     z = rng.laplace(size=(200_000, 1 + others)) if cells is None else closed(cells)
     law, beta = of_a_row(cells, others), 0.05
@@ -65,7 +68,7 @@ def test_noise_of_a_share_within_a_row(cells: int | None, others: int) -> None:
             float(np.mean((1.0 - m) * z[:, 0] - m * z[:, 1 : 1 + others].sum(axis=1) > reach))
             for m in (EDGES[part], EDGES[part + 1])
         ]
-        assert max(ends) >= 0.93 * beta - far  # it is attained at an end
+        assert max(ends) >= 0.93 * beta - far  # the bound is attained at one of the ends
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_noise_of_a_sum(cells: int | None, added: int) -> None:
 
 
 def table(cells: int, scale: float = 0.01, slack: float = 0.0) -> WeighedCells:
-    """The margin of 200 people with equal weights."""
+    """Return the margin of 200 people with equal weights."""
     noise = ClosedNoise(cells)
     weighing = Weighing(np.array([0.005]), np.array([200]), scale, closed=noise)
     return WeighedCells(weighing, slack, cells)
@@ -112,7 +115,7 @@ def test_a_number_is_multiplied_for_sums_and_says_nothing_within_rows() -> None:
 
     bias = weighing.bias
     assert bias == pytest.approx(0.4)
-    assert wide(0.05) - wide(False) < 0.5  # chance is not nothing
+    assert wide(0.05) - wide(False) < 0.5  # even related=False allows for differences by chance
     assert wide(0.1) - wide(0.05) == pytest.approx(2 * 2 * 0.05 * bias, rel=0.05)
     assert wide(0.6) == wide(True)
     assert wide(0.05, tables.within) == wide(True, tables.within)

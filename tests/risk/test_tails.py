@@ -1,4 +1,4 @@
-"""The search for a quantile returns a close upper bound."""
+"""The search for a quantile returns an upper bound that is close to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characteristic functions of noise that sums to zero agree with an integral on a circle."""
+"""Characteristic functions of noise that sums to zero agree with an integral over a circle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THETA = np.array([0.0436, 0.5, 1.7, 3.0, 8.0, 21.0, HIGHEST])
 
 
 def integrated(cells: int, used: list[float], theta: float) -> float:
-    """The characteristic function by an equispaced sum.
+    """Return the characteristic function, as a sum over equidistant points.
 
     With φ = c·tan ψ the integrand is smooth and periodic, so the sum is accurate.
     """
@@ -35,8 +35,8 @@ USED = [
     [1.0, -0.25, -0.8, 0.2],
     [0.5, -1.0],
     [1.0, -1.0, -1.0, 1.0],  # two poles of order two
-    [1.0, -0.9999999, -1.0, 0.9999999],  # nearly double poles, whose residues almost cancel
-    [1.0, -1e-9, -0.6, 0.4],  # −1e-9 is close to 0, the coefficient of unused cells
+    [1.0, -0.9999999, -1.0, 0.9999999],  # nearly double poles, with residues that almost cancel
+    [1.0, -1e-9, -0.6, 0.4],  # −1e-9 is close to 0, which is the coefficient of unused cells
     [1.0],
 ]
 

@@ -37,7 +37,7 @@ FORMULAS = """async () => {
     .map((each) => letters(each.textContent));
   return [written, set];
 }"""
-"""Script that returns the letters and digits of all formulas, as written and as KaTeX shows
+"""A script that returns the letters and digits of all formulas, in the source and as KaTeX shows
 them."""
 
 pytestmark = pytest.mark.slow
@@ -123,7 +123,7 @@ def test_every_page_of_the_repository_is_on_the_site(pages: dict[str, Page]) -> 
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
-    """The build fails if a page has a broken link. With --quiet it would not."""
+    """The build fails if a page has a broken link. With --quiet, it would not."""
     root = tmp_path / "copy"
     for folder in ("docs", "scripts", "src", "benchmarks"):
         left = shutil.ignore_patterns("__pycache__", "data")
@@ -189,7 +189,7 @@ class Tab:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [380, 1280])
 def test_pages_in_a_browser(chromium: Any, address: str, width: int, scheme: str) -> None:
-    """Pages use no other host, do not scroll sideways, and have no serious axe findings."""
+    """Pages load nothing from other hosts, do not scroll sideways, and have no serious problems."""
     from axe_playwright_python.sync_playwright import Axe
 
     screen = {"width": width, "height": 900}
@@ -215,13 +215,14 @@ BLOCKS = """() => [...document.querySelectorAll(".md-content pre > code")].map((
   Math.max(...each.innerText.split("\\n").map((line) => [...line].length)),
   each.clientWidth - each.scrollWidth,
 ])"""
-"""Script that returns the longest line of each code block, and the free width next to it. If the
-free width is below 0, the block scrolls.
+"""A script that returns the longest line of each code block, and the free width next to it.
+
+If the free width is negative, the block scrolls.
 """
 
 
 def test_a_printed_release_fits_the_column(chromium: Any, address: str) -> None:
-    """Lines of 96 characters fit between both sidebars, even with a scroll bar."""
+    """Lines of 96 characters fit between both sidebars, even if there is a scroll bar."""
     tab = Tab(chromium.new_page(viewport={"width": 1280 - 15, "height": 900}))
     longest = 0
     for kind in ("guide/", "groups/", "tutorials/health-survey/"):
@@ -261,7 +262,7 @@ def test_the_search_finds(chromium: Any, address: str) -> None:
 
 
 def test_a_formula_that_cannot_be_set_is_noticed(chromium: Any, address: str) -> None:
-    """A broken formula is shown as text and logged, so the test above can detect it."""
+    """A formula with an error is shown as text and logged, so the test above can detect it."""
     tab = Tab(chromium.new_page())
     wrong = '<span class="formula" data-tex="\\frac{">½ of it</span></body>'
 

@@ -1,4 +1,4 @@
-"""Formulas in sentences are found and converted to TeX, and lists render as intended."""
+"""Formulas in sentences are found and converted to TeX, and lists are rendered as intended."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def test_no_text_is_lost_between_formulas(page: Path) -> None:
 
 
 def signs(text: str) -> list[str]:
-    """Return the letters and digits of a formula, except Σ and Π, which are commands in TeX."""
+    """Return the letters and digits of a formula, without Σ and Π, which are commands in TeX."""
     return sorted(char for char in normal(text) if char.isalnum() and char not in "ΣΠ")
 
 
 def test_every_letter_of_a_formula_is_in_its_tex() -> None:
-    """The TeX of a formula has the same letters as the formula, ignoring TeX commands."""
+    """Apart from TeX commands, the TeX of a formula has the same letters as the formula."""
     added = re.compile(
         r"\\(?:operatorname|text|mathit|hat|bar|tilde|check|sum|prod|int|cdot|times|div|le|ge|ne|pm|"
         r"propto|approx|in|ni|to|mapsto|iff|partial|infty|ldots|vert|Vert|mid|sqrt|quad|colon|"

@@ -16,18 +16,18 @@ SOURCE: Final = ROOT / "src/epsilons"
 PROOFS: Final = ROOT / "docs/proofs"
 
 REFERENCE: Final = re.compile(r"Proof: docs/proofs/([\w-]+\.md)((?: \(\d+\),?)*)")
-"""A page, and the numbers of its statements: `Proof: docs/proofs/risk.md (4), (6).`"""
+"""Matches a citation of a page and its statements: `Proof: docs/proofs/risk.md (4), (6).`"""
 
 STATEMENT: Final = re.compile(r"^(?:(\d+)\. |(?:- )?\((\d+)\) (?![a-z]))", re.M)
-"""A statement with its number, at the start of a line: `4. …`, `(4) …` or `- (4) …`."""
+"""Matches a numbered statement at the start of a line: `4. …`, `(4) …` or `- (4) …`."""
 
 NAMED: Final = re.compile(r"^\W*(?:Bound|Lemma|Theorem) (\d+)\b", re.M)
-"""A statement with a name and a number, such as `*Bound 15.*`."""
+"""Matches a statement with a name and a number, such as `*Bound 15.*`."""
 
 CLAIM: Final = re.compile(
     r"\b(bounds?|at most|worst[ -]case|intervals?|tails?|margins?)\b", re.IGNORECASE
 )
-"""Words in the first line of a docstring that claim a fact which needs a proof."""
+"""Words in the first line of a docstring that claim a fact. Such a fact needs a proof."""
 
 EXCEPTIONS: Final = {
     "groups.margins.scaled": "converts interval ends that it is given",
@@ -44,8 +44,10 @@ EXCEPTIONS: Final = {
     "shares.around": "clips intervals of a half-width that it is given",
     "tails.laplace.interpolated": "the textbook error of cubic interpolation",
 }
-"""Names in risk/ with such a word but without a proof, and the reason. A class includes its
-methods."""
+"""Names in risk/ that have such a word but cite no proof, and the reason.
+
+A class stands for its methods as well.
+"""
 
 
 class Reference(NamedTuple):
@@ -63,7 +65,7 @@ class Reference(NamedTuple):
 
 
 def references_in(text: str, place: str) -> Iterator[Reference]:
-    """Yield all citations in a module, including those that continue on the next line."""
+    """Yield all citations in a module, including citations that continue on the next line."""
     joined = re.sub(r"\s*\n\s*(?:# ?)?", " ", text)
     for page, numbers in REFERENCE.findall(joined):
         found = re.findall(r"\d+", numbers)
@@ -77,7 +79,7 @@ def without_programs(text: str) -> str:
 
 
 def statements_in(text: str) -> Counter[int]:
-    """Count the statement numbers on a proof page."""
+    """Count how often each statement number occurs on a proof page."""
     found = STATEMENT.findall(without_programs(text))
     return Counter(int(listed or written) for listed, written in found)
 
@@ -95,7 +97,10 @@ def problems(references: Iterator[Reference], pages: dict[str, str]) -> Iterator
 
 
 def documented(module: ast.Module) -> Iterator[tuple[str, str, str]]:
-    """Yield public functions, classes and methods: name, docstring, and docstring of the class."""
+    """Yield public functions, classes and methods.
+
+    Each has its name, its docstring and the docstring of its class.
+    """
     for node in module.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             own = ast.get_docstring(node) or ""

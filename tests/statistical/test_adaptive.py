@@ -1,9 +1,9 @@
-"""Intervals of a two-stage mean cover as stated, although the first stage chooses the second.
+"""Intervals of a mean in two stages cover as stated, although the first stage chooses the second.
 
 There are three distributions, few people and many, and four assumptions. The mechanisms of a
 release draw all noise, and its margin computes the intervals. Intervals grow with the drawn
-variance, so only some are computed. Every run uses the interval for a variance that is not larger
-than the run's variance.
+variance, so only some are computed. Each run uses an interval that was computed for a variance no
+larger than its own.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
@@ -130,7 +130,10 @@ def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedAdapt
 
 @cache
 def reach(cell: Cell, at: int, step: int | None) -> float:
-    """Return the half-width for variance `STEP`**`step`, or for a negative variance if None."""
+    """Return the half-width for variance `STEP`**`step`.
+
+    If `step` is None, the variance is negative.
+    """
     second = stages(cell.n, cell.assumption).seconds[at]
     allowed = second.slack - second.weighing.scale * math.log(2.0 * Parts.of(BETA).noise)
     square = -1.0 if step is None else STEP**step - allowed
@@ -178,7 +181,10 @@ def test_the_interval_of_the_deviation_holds_as_often_as_stated(cell: Cell) -> N
 
 
 def test_which_mean_was_chosen_goes_with_the_data() -> None:
-    """The choice of the second stage depends on the data, so these tests can detect its effect."""
+    """Which mean is chosen depends on the data.
+
+    So these tests can detect the effect of the choice.
+    """
     chosen = Counter(run.at for run in runs_of(Cell("rare", 2000, UNRELATED)))
     assert len(chosen) > 2
     assert stages(2000, UNRELATED).among > 4

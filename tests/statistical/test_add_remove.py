@@ -139,7 +139,7 @@ def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None
     seen, room = errors.mean(), SIGMAS * errors.std() / math.sqrt(runs)
     assert seen <= forecast**2 * 1.01 + room
     if assumption == SAMPLE or method == "transformed":
-        # The forecast is tight at the worst mean, or if the sampling error dominates the noise.
+        # The forecast is tight at the worst mean, and if the sampling error dominates the noise.
         assert forecast**2 <= seen * 1.01 + room
 
 

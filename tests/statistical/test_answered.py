@@ -1,8 +1,7 @@
 """Intervals of quantiles, variance and covariance cover as stated if values are missing.
 
-The missing values are random ones, all above a limit, or most values of people with small budgets.
-Cases include budgets in the worst order, samples, both neighbour models, and people with several
-rows.
+Values are missing at random, or above a limit, or mostly for people with small budgets. Cases
+include budgets in the worst order, samples, both neighbour models and several rows per person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
@@ -44,7 +43,7 @@ class Case(NamedTuple):
 
 
 class People(NamedTuple):
-    """For each person: two values, whether both are present, and the budget."""
+    """Two values for each person, whether both are present, and the budget."""
 
     x: Floats
     y: Floats
@@ -53,7 +52,7 @@ class People(NamedTuple):
 
 
 def drawn(case: Case, rng: np.random.Generator) -> People:
-    """Draw people. If budgets are related, people with small budgets have low values."""
+    """Draw people. If budgets are related in any way, people with small budgets have low values."""
     x = rng.beta(2.0, 5.0, case.n)
     y = np.clip(0.7 * x + 0.2 * rng.random(case.n), 0.0, 1.0)
     epsilon = np.where(np.arange(case.n) < case.n // 2, *LEVELS)
@@ -109,12 +108,12 @@ CASES = [
         for missing in ("at random", "above", "strict")
         for neighbours in ("replace", "add-remove")
     ),
+    # If budgets are unrelated to values, whether a person answers depends on values only.
     *(
-        Case(statistic, "strict", neighbours, related=related)
+        Case(statistic, missing, neighbours, related=related)
         for statistic in ("quantile", "variance")
         for neighbours in ("replace", "add-remove")
-        for related in (False, 0.5)
-        if related is not False
+        for missing, related in (("above", False), ("strict", 0.5))
     ),
     Case("quantile", "at random", "replace", related=False),
     Case("variance", "at random", "replace", related=False),
@@ -141,7 +140,10 @@ def test_an_interval_holds_as_often_as_stated(case: Case) -> None:
 
 @pytest.mark.parametrize("statistic", ["quantile", "variance"])
 def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: str) -> None:
-    """The interval covers the population's value if people with large values do not answer."""
+    """The interval covers the value of those in the population who would answer.
+
+    People with large values do not answer.
+    """
     case = Case(statistic, "above", "replace", about="population", related=False)
     rng = np.random.default_rng(zlib.crc32(statistic.encode()))
     wanted = truth(case, drawn(case._replace(n=400_000), rng))
@@ -157,7 +159,10 @@ def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: s
 def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
     added: int, q: float
 ) -> None:
-    """The tail bound holds for draws of the noise of a closed table with eight cells."""
+    """Noise of some cells plus a fraction q of one more exceeds the bound as rarely as stated.
+
+    The noise is that of a closed table with eight cells.
+    """
     cells, rng = 8, np.random.default_rng(added)
     z = _closed_noise(rng, cells, 200_000)
     noise = z[:, :added].sum(axis=1) + q * z[:, -1]

@@ -2,11 +2,11 @@
 
 Two choices give six assumptions. The mean is about these people, or about the population from which
 they are drawn. Budgets are related to values in any way, by at most δ, or not at all. The columns
-are real data. Small budgets belong to high values, to low values, slightly more often to high
-values, or to random people. Every release is made by the public function. For `about="people"` only
-the noise is random and, if budgets are unrelated, the assignment of budgets. For
-`about="population"`, people are drawn from the column with their budgets, with replacement. δ is
-exactly the actual difference.
+are real data. People with small budgets have high values, low values, slightly more often high
+values, or random values. Every release is made by the public function. For `about="people"`, only
+the noise is random, and the assignment of budgets if they are unrelated. For `about="population"`,
+people are drawn from the column with their budgets, with replacement. δ is exactly the actual
+difference.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
@@ -40,7 +40,7 @@ COLUMNS: Final = {
 FEW: Final = {"mean": ("wages", "affairs", "votes"), "frequencies": ("votes",)}
 
 TRUE_OF: Final = {"any": WAYS, "own": WAYS[:3], "none": WAYS[3:]}
-"""The relations between budgets and values that satisfy each assumption."""
+"""The relations between budgets and values for which each assumption is true."""
 FEW_WAYS: Final = {"any": (WAYS[0], WAYS[3]), "own": (WAYS[0], WAYS[2]), "none": WAYS[3:]}
 
 pytestmark = pytest.mark.statistical
@@ -78,7 +78,7 @@ def table(
 def ask(cell: Cell, values: Floats, epsilon: Floats, related: Any, source: ep.Seeded) -> ep.Release:
     """Publish with the public function, as users do.
 
-    Tests name the rules that would be chosen here, because trying all rules takes ten times as
+    Each test names the rule that `auto` would choose, because trying all rules takes ten times as
     long.
     """
     found = column(cell.name)
@@ -113,7 +113,7 @@ def missed(release: ep.Release, truth: Floats, confidence: float) -> list[bool]:
 
 @cache
 def misses(cell: Cell, runs: int) -> np.ndarray:
-    """Count the runs that missed, by confidence and by interval."""
+    """Count the runs in which each interval missed, by confidence."""
     found = column(cell.name)
     seed = zlib.crc32(str(cell).encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -121,7 +121,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
     difference = apart(found.unit, epsilon)
     if cell.statistic == "frequencies":
         difference = shares_apart(found, epsilon)
-    # A difference of 1, the largest possible, allows any relation.
+    # 1 is the largest possible difference, so it allows any relation.
     own_answer = difference if difference < 1.0 else True
     related: bool | float = {"any": True, "own": own_answer, "none": False}[cell.related]
     truth = truth_of(cell, found)
@@ -141,7 +141,10 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
 
 
 def allowed(runs: int) -> Floats:
-    """Return the quantile of the number of misses at 1 − `TAIL`, by confidence."""
+    """Return the largest number of misses that the test allows, by confidence.
+
+    Correct intervals exceed it with probability `TAIL`.
+    """
     return np.array([float(binom.isf(TAIL, runs, 1.0 - confidence)) for confidence in CONFIDENCES])
 
 
@@ -150,14 +153,14 @@ QUICK: Final = tuple(table(FEW, FEW_WAYS))
 
 
 def hold_together(cells: tuple[Cell, ...], runs: Callable[[Cell], int]) -> None:
-    """Test the sum of all misses under one assumption. This binomial test is more sensitive."""
+    """Test the sum of all misses under one assumption. This is more sensitive than single tests."""
     answers: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
         key = (cell.statistic, cell.neighbours, cell.about, cell.related)
         answers.setdefault(key, []).append(cell)
     for answer, same in answers.items():
         number = sum(map(runs, same))
-        # Test the intervals of the first category, and the band, which is last.
+        # The intervals of the first category are tested, and the band, which is last.
         for place in (0, -1):
             total = np.sum([misses(cell, runs(cell))[:, place] for cell in same], axis=0)
             print(*answer, "held", np.round(1.0 - total / number, 3))

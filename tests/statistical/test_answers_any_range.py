@@ -1,9 +1,9 @@
-"""Intervals with an unknown range cover the mean of the values clipped to the estimated range.
+"""Intervals with an unknown range cover the mean of values clipped to the range that was found.
 
 The real columns are mostly zero (affairs, visits), skewed (wages) or nearly Gaussian (IQ). A
 simulated column has no mean (Cauchy). If budgets are slightly related to values, δ is the largest
-distance between the distribution functions of two levels. It bounds the distance between the means
-of clipped values on any range.
+distance between the distribution functions of two levels. So the means of clipped values differ by
+at most δ, as a fraction of any range.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
@@ -30,7 +30,7 @@ RUNS: Final = 60
 MANY: Final = 1_000
 
 TIMES: Final = 4.0
-"""A factor on budgets. With few people, estimating the range requires larger budgets."""
+"""A factor on budgets. If there are few people, a range can be found only with larger budgets."""
 
 NAMES: Final = ("affairs", "visits", "wages", "scores", "heavy tails")
 ASKED: Final = (
@@ -58,7 +58,7 @@ def apart_on_any_range(values: Floats, epsilon: Floats) -> float:
 
 @cache
 def misses(name: str, asked: tuple[str, str, Any, str], runs: int) -> np.ndarray:
-    """Count the runs that missed, by confidence."""
+    """Count the runs in which the interval missed, by confidence."""
     neighbours, about, related, way = asked
     seed = zlib.crc32(f"{name} {asked}".encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -117,7 +117,7 @@ def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
-    """Three people get a release, however wide the estimated range is.
+    """Three people get a release, however wide the range is that was found.
 
     The range can include nearly all floats, so its square overflows. Under add/remove there must
     still be a release, because an error would leak information.

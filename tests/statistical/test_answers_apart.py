@@ -1,8 +1,8 @@
 """Intervals cover if δ is the actual difference, and miss if δ is smaller.
 
 The data are the worst case under each assumption. So these tests show that coverage tests can fail,
-and that the bias can be as large as its bound. They also show how much a small δ reduces the error
-on the demo data.
+and that the bias can be as large as its bound. Other tests here measure how much a small δ reduces
+the error on the demo data.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, by exact
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.statistical
 
 
 def misses(values: Any, epsilon: Floats, truth: Any, seed: int, **said: Any) -> int:
-    """Count the releases, out of 400, in which the interval or the band missed."""
+    """Count the releases in which the interval or the band missed, out of 400."""
     source, found = ep.Seeded(seed), 0
     for _ in range(RUNS):
         if "categories" in said:
@@ -57,7 +57,7 @@ def fail(found: int) -> bool:
     return found > binom.isf(TAIL, RUNS, 0.5)
 
 
-# The former default assumption, with budgets that are related to values.
+# The default assumption of earlier versions, with budgets that are related to values.
 
 
 @pytest.mark.parametrize("way", ["strict if high", "strict if low"])
@@ -97,13 +97,16 @@ DELTAS: Final = (0.04, 0.1, 0.2)
 
 
 def heavy(release: ep.Release) -> np.ndarray:
-    """Return, for each level, whether the weight of its people is above 1/n."""
+    """Return for each level whether its people have a weight above 1/n."""
     weighing = release.mechanism.weighing
     return np.asarray(weighing.weights > 1.0 / weighing.n)
 
 
 def worst(delta: float) -> np.ndarray:
-    """Return zeros and ones, where the share of ones is larger by δ among overweighted people."""
+    """Return zeros and ones.
+
+    Among people with weights above 1/n, the share of ones is larger by δ.
+    """
     ones = round(2_000 * (0.5 + delta / 2.0))
     values = np.concatenate([np.arange(2_000) >= ones, np.arange(2_000) < ones]).astype(np.int64)
     assert values[2_000:].mean() - values[:2_000].mean() == pytest.approx(delta, rel=1e-12)
@@ -112,7 +115,7 @@ def worst(delta: float) -> np.ndarray:
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: float) -> None:
-    """Intervals cover with the actual δ and miss with δ/2, if bias is most of the error."""
+    """If the bias is most of the error, intervals cover with the actual δ and miss with δ/2."""
     values = worst(delta).astype(np.float64)
     said: dict[str, Any] = {"bounds": (0, 1), "method": "proportional"}
     release = ep.mean(values, epsilon=WIDE, related=delta, source=ep.Seeded(0), **said)
@@ -156,7 +159,7 @@ def commute() -> tuple[Floats, Floats]:
 
 
 def apart_by(delta: float, release: ep.Release) -> Floats:
-    """Return minutes, changed so the mean of overweighted people is larger by δ."""
+    """Return minutes, changed so the mean of people with weights above 1/n is larger by δ."""
     minutes, epsilon = commute()
     values, middle = minutes.copy(), float(minutes.mean())
     reach = delta * (MINUTES[1] - MINUTES[0]) / 2.0
@@ -179,7 +182,7 @@ def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
     noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), DRAWS)) - nothing
     weights = np.repeat(mechanism.weighing.weights, mechanism.counts)
     exact = float(weights @ values[np.argsort(epsilon, kind="stable")])
-    # The release has the same weighted mean, and the noise of its seed.
+    # The release has the same weighted mean, plus the noise of its seed.
     drawn = mechanism.estimate(mechanism.draw(ep.Seeded(seed))) - nothing
     assert release.raw == pytest.approx(exact + drawn, abs=1e-6)
     return exact + noise - float(values.mean()), release

@@ -43,7 +43,10 @@ def planned(people: str, k: int, confidence: float) -> Allocation:
 
 
 def errors_of(allocation: Allocation, k: int, even: int, seed: int) -> np.ndarray:
-    """Return the largest error in each run; `even` cells are equally likely, the others empty."""
+    """Return the largest error in each run.
+
+    `even` cells are equally likely, and the others are empty.
+    """
     shares = np.zeros(k)
     shares[:even] = 1.0 / even
     weighing = allocation.weighing
@@ -69,7 +72,7 @@ def test_bands_hold_all_shares_at_once(people: str, k: int, even: int) -> None:
 
 @pytest.mark.parametrize("people", ["a thousand", "ten thousand"])
 def test_bands_that_are_a_tenth_narrower_do_not(people: str) -> None:
-    """Bands that are 10 % narrower miss too often: three equal shares are nearly the worst case."""
+    """Bands that are 10 % narrower miss too often. Three equal shares are nearly the worst case."""
     allocation = planned(people, 4, 0.95)
     missed = int((errors_of(allocation, 4, 3, seed=22) > 0.9 * allocation.risk).sum())
     assert missed > binom.isf(TAIL, RUNS, 0.05)

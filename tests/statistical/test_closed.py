@@ -1,4 +1,4 @@
-"""The noise of a closed table, compared with the noise of a mean and with independent noise.
+"""Noise that sums to zero over cells, compared with noise of a mean and independent noise.
 
 Each test compares variances of at least 3·10⁵ draws by the mechanism of a release. The standard
 error of the ratio is below 0.35 %, so 2 % is more than 5.5 standard errors. A correct sampler fails
@@ -45,8 +45,7 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     assert abs(of_share / of_mean - 1.0) < WITHIN
     # Both variances are 2/(nε)², the minimum for Laplace noise.
     assert abs(of_share * (N * EPSILON) ** 2 / 2.0 - 1.0) < WITHIN
-    # This test has power: independent noise in both cells has twice the variance, even after
-    # projection.
+    # Power: independent noise in both cells has twice the variance, even after projection.
     loose = independent(table(2), 10**6, 4)[:, 0].var()
     assert abs(loose / of_mean - 2.0) < 2.0 * WITHIN
 
@@ -54,7 +53,10 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "ratio"), [(3, 0.625), (5, 0.75), (10, 19 / 22)])
 def test_closed_noise_beside_independent_noise_that_is_projected(cells: int, ratio: float) -> None:
-    """Closed noise has (2k − 1)/(2k + 2) of the squared error of projected independent noise."""
+    """Noise that sums to zero over k cells has a smaller error than projected independent noise.
+
+    The ratio of their squared errors is (2k − 1)/(2k + 2).
+    """
     mechanism = table(cells)
     ours = (shares(mechanism, 3 * 10**5, 5) ** 2).sum(axis=1).mean()
     theirs = (independent(mechanism, 3 * 10**5, 6) ** 2).sum(axis=1).mean()

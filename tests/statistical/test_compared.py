@@ -1,8 +1,8 @@
 """Two releases compared, all pairs of groups, and weighted sums: intervals cover as stated.
 
 The people are readers of a magazine in 1978 (`fair`) and voters in 1996 (`anes96`), 400 of each
-table. The people of the second release are the same ones, half the same ones, or others. Budgets
-are unrelated to values, larger for larger values, or the same except for one person.
+table. The second release has the same people, half of them, or others. Budgets are unrelated to
+values, larger for larger values, or the same except for one person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
 comparison with probability below 10⁻⁹, by exact binomial tails at 80 %.
@@ -38,20 +38,20 @@ OVERLAPS: Final = {"the same people": 0, "half of them": PEOPLE // 2, "others": 
 
 @cache
 def table(name: str) -> Any:
-    """A table of real people, always in the same order."""
+    """Return a table of real people, always in the same order."""
     found = importlib.import_module(f"statsmodels.datasets.{name}").load_pandas().data
     return found.sample(frac=1.0, random_state=1).reset_index(drop=True)
 
 
 def values(name: str, start: int = 0) -> tuple[Floats, tuple[float, float]]:
-    """The values of some hundred people of a column, and its bounds."""
+    """Return the values of some hundred people in a column, and its bounds."""
     source, column, bounds = COLUMNS[name]
     found = np.asarray(table(source)[column], dtype=np.float64)[start : start + PEOPLE]
     return np.clip(found, *bounds), bounds
 
 
 def budgets(x: Floats, way: str, rng: np.random.Generator) -> Floats:
-    """A budget for everyone, related to values in this way."""
+    """Return a budget for everyone, related to values in this way."""
     if way == "alike":
         return np.full(len(x), 0.5)
     if way == "one strict person":
@@ -67,7 +67,7 @@ def budgets(x: Floats, way: str, rng: np.random.Generator) -> Floats:
 
 
 def holds(covered: list[bool], confidence: float = CONFIDENCE) -> int:
-    """Fail if more intervals miss than their confidence allows; return how many miss."""
+    """Fail if more intervals miss than their confidence allows. Return how many miss."""
     missed = len(covered) - sum(covered)
     assert missed <= binom.isf(TAIL, len(covered), 1.0 - confidence)
     return missed
@@ -101,7 +101,7 @@ def test_the_change_of_a_mean_is_covered(column: str, overlap: str, way: str) ->
         factors.append(factor.low <= other.mean() / one.mean() <= factor.high)
     missed = holds(changes)
     holds(factors)
-    if way == "alike":  # only noise is left, and its law is known: the interval is exact
+    if way == "alike":  # only noise with a known distribution is left, so the interval is exact
         assert missed >= binom.isf(1.0 - 1e-6, RUNS, 1.0 - CONFIDENCE)
 
 

@@ -137,7 +137,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
     profile: str, assumption: Assumption, shares: str
 ) -> None:
-    """Intervals for noise that sums to zero cover, and the error is at most the risk."""
+    """If noise sums to zero, intervals cover, and the error is at most the risk."""
     release = released(profile, assumption)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = weighing.scale * closed_noise(4, seed=11)
@@ -159,12 +159,12 @@ def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
         assert (each.sum(axis=0) <= allowed).all()
         missed = int((np.abs(errors).max(axis=1) > margin.worst(assumption, confidence)).sum())
         assert missed <= allowed
-        if assumption == RELATED:  # exact, so not wider than necessary
+        if assumption == RELATED:  # the risk is exact, so intervals are not wider than necessary
             assert missed >= binom.ppf(TAIL, RUNS, 1.0 - confidence)
 
 
 def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero() -> None:
-    """Independent noise of the same scale is not covered, so the test above has power."""
+    """Power: independent noise of the same scale is not covered."""
     release = released("half strict", RELATED)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = np.random.default_rng(5).laplace(0.0, weighing.scale, (RUNS, 4))
@@ -174,7 +174,7 @@ def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero(
 
 
 def test_intervals_of_sampled_people_cover() -> None:
-    """Intervals cover if sampling keeps half of the people, and budgets determine categories."""
+    """Intervals cover if sampling keeps half of the people. Budgets determine the categories."""
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
     mechanism = coins_at(budgets, CellsGoal(RELATED, "mse", 0.95, 2), 1.7).cells(2)
     assert mechanism.keep is not None
@@ -190,12 +190,12 @@ def test_intervals_of_sampled_people_cover() -> None:
 @pytest.mark.parametrize("loss", ["largest", "pac"])
 @pytest.mark.parametrize("k", [5, 20])
 def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
-    """If budgets are unrelated, the optimal rule is nearly the best, on part of the published
-    table.
+    """If budgets are unrelated, the optimal rule is nearly the best one.
 
-    Caps are chosen for the worst case, in which a few categories have everyone. In these data all
-    categories are equally frequent, so another rule can have a smaller error. The error divided by
-    that of the best other rule has been 0.93 to 1.17.
+    The data are a part of the published table. Caps are chosen for the worst case, in which
+    everyone is in a few categories. In these data, all categories are equally frequent, so another
+    rule can have a smaller error. So far, the error was 0.93 to 1.17 times that of the best other
+    rule.
     """
     found = accuracy.cell(UNRELATED, k, loss, trials=60, draws=2)
     assert found.ratio <= 1.2

@@ -1,8 +1,8 @@
 """Means with an unknown range: errors compared with an oracle, failures, and coverage.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
-comparison with probability at most 10⁻⁸: an upper quantile of χ² for mean squares, and the exact
-binomial tail for counts. There are fewer than fifty comparisons.
+comparison with probability at most 10⁻⁸. Mean squares are compared with a quantile of χ², and
+counts with the exact binomial tail. There are fewer than fifty comparisons.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def budgets(profile: str, n: int, seed: int) -> np.ndarray:
 
 
 def oracle(epsilon: np.ndarray) -> float:
-    """Return the standard error, in σ, of the capped mean if the range is known to be μ ± 4σ."""
+    """Return the standard error of the capped mean if the range is known to be μ ± 4σ, in σ."""
     spent = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
     return math.sqrt(float(spent @ spent) + 2.0 * 8.0**2) / float(spent.sum())
 
@@ -42,7 +42,10 @@ def oracle(epsilon: np.ndarray) -> float:
 def simulate(
     profile: str, n: int, runs: int, neighbours: str = "replace", method: str = "auto"
 ) -> tuple[np.ndarray, int, float]:
-    """Simulate releases: errors in σ, number of covering intervals, and median half-width in σ."""
+    """Simulate releases.
+
+    Return errors in σ, the number of intervals that cover, and the median half-width in σ.
+    """
     errors, held, widths = [], 0, []
     for seed in range(runs):
         mu, sigma = ((1000.0, 2.0), (-3.0, 1.0))[seed % 2]
@@ -76,7 +79,7 @@ def test_close_to_the_oracle_under_replace(profile: str) -> None:
     best = oracle(budgets(profile, 10_000, 0))
     assert within(errors, 1.2 * best)
     assert held >= binom.ppf(TAIL, 60, 0.9)
-    assert width < 4.0 * best  # the interval is informative
+    assert width < 4.0 * best  # the interval is narrower than the range
 
 
 def test_close_to_the_oracle_under_add_remove() -> None:
@@ -132,7 +135,7 @@ def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: 
 
 
 def private(chance: np.random.Generator, seed: int) -> ep.Release:
-    """Release under add/remove, with data 6,600 standard deviations from 0."""
+    """Release a mean under add/remove. The data are 6,600 standard deviations from 0."""
     return ep.mean(
         6600.0 + chance.standard_normal(3000),
         bounds=None,

@@ -1,8 +1,8 @@
 """Means by private groups: intervals cover as stated, with noise drawn by the mechanisms.
 
-Values are two-point, skewed, or mostly zeros. Budgets are related to them in the worst way that an
-assumption allows, or not at all. One group has half of the people, one has 5 %, and one is empty.
-All runs of a case share one margin, which treats each group separately.
+Values are two-point, skewed, or mostly zeros. Budgets are related to values in the worst way that
+an assumption allows, or not at all. One group has half of the people, one has 5 %, and one is
+empty. All runs of a case share one margin, which treats each group separately.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
 comparison with probability below 10⁻⁹, by exact binomial tails at 90 %.
@@ -39,7 +39,7 @@ LEVELS: Final = np.array([0.1, 0.5, 1.0])
 APART: Final = 0.05
 GROUPS: Final = 3
 SHARES: Final = np.array([0.5, 0.05, 0.0, 0.45])
-"""The shares of three groups and of people in no group. The third group is empty."""
+"""The fractions of people in three groups and in no group. The third group is empty."""
 
 ANSWERS: Final = (
     RELATED,
@@ -81,11 +81,14 @@ class Case:
 
     @property
     def levels(self) -> Integers:
-        """The level of each person. A third of the people have each level."""
+        """Return the level of each person. A third of the people have each level."""
         return np.sort(np.arange(self.n) % len(LEVELS))
 
     def people(self, rng: Generator) -> tuple[Any, Floats, Any, Floats]:
-        """Draw groups and values of people, ordered by level, and the true means and shares."""
+        """Draw groups and values of people, ordered by level.
+
+        Also return the true means and shares.
+        """
         level = self.levels
         groups = np.resize(np.repeat(np.arange(4), (100 * SHARES).astype(int)), self.n)
         groups = rng.permutation(groups)
@@ -136,7 +139,7 @@ def opened() -> CellSums:
 
 
 def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple[Any, ...]:
-    """Simulate many runs: the drawn cells, the true means and the true shares."""
+    """Simulate many runs. Return the drawn cells, the true means and the true shares."""
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     first = case.people(rng)
     rows, truths, shares = [], [], []
@@ -153,7 +156,7 @@ def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple
 
 
 def side_by_side(rows: Floats) -> Floats:
-    """Return the group cells of all runs in one row."""
+    """Return the cells of the groups in all runs, in one row."""
     return np.ascontiguousarray(rows[:, : 2 * GROUPS]).ravel()
 
 
@@ -173,7 +176,7 @@ def check(case: Case, runs: int, seed: int) -> None:
     each = 1.0 - (1.0 - CONFIDENCE) / GROUPS
     least, most = (end.reshape(runs, GROUPS) for end in margin.unit(case.answer, each))
     assert hold(((truth < least) | (truth > most))[:, :2].any(axis=1))
-    # An empty group's interval is almost uninformative. Only noise can exclude both bounds.
+    # The interval of an empty group is almost uninformative. Only noise can exclude both bounds.
     assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
     _, low, high = (end.reshape(runs, GROUPS) for end in margin.shares(case.answer, CONFIDENCE))
     for group in range(GROUPS):
@@ -195,7 +198,7 @@ def test_intervals_of_groups_hold_in_a_thousand_runs(kind: str, n: int, answer: 
 
 
 def test_less_than_is_true_is_noticed() -> None:
-    """If δ is stated although budgets determine values, too many intervals miss."""
+    """Power: if δ is stated although budgets determine values, too many intervals miss."""
     case = Case("two values", 3000, RELATED)
     table = closed(case)
     rows, truth, _ = simulated(case, 150, 3, table, table.total)
@@ -228,7 +231,7 @@ def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> Open
 
 def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
     sums = opened()
-    weights = sums.weights.astype(object)  # sums over all people exceed 64 bits
+    weights = sums.weights.astype(object)  # sums over all people do not fit in 64 bits
     weigh = lambda each: weights @ each.cells.astype(object)  # noqa: E731
     rows, truth, _ = simulated(case, runs, seed, sums, weigh)
     margin = open_margin(case, sums, rows, counted)
@@ -236,7 +239,7 @@ def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
     for group in (0, 1):
         assert hold((truth[:, group] < low[:, group]) | (truth[:, group] > high[:, group]))
     assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
-    if case.n > 1000 and not case.answer.anything:  # intervals are informative
+    if case.n > 1000 and not case.answer.anything:  # intervals are narrower than the range
         assert float((high - low)[:, 0].mean()) < 0.5
 
 

@@ -34,8 +34,7 @@ def _missed(ranges: Any, truth: list[Any]) -> bool:
 def test_all_ranges_hold_at_once() -> None:
     """Joint ranges cover all values simultaneously, and separate ranges do not.
 
-    Everyone has the same budget, so only the noise is random. At 50 % confidence, half of the joint
-    ranges can miss.
+    Everyone has the same budget, so only the noise is random. The confidence is 50 %.
     """
     truth = [float(VALUES.mean()), np.full(4, 0.25)]
     joint = apart = 0

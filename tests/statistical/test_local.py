@@ -1,4 +1,4 @@
-"""The local model: bias, forecast error, coverage, and the experiment of the paper *local*.
+"""The local model: bias, forecast errors, coverage, and the experiment of paper *local*.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: about 400 comparisons at 10⁻⁹ each (six standard errors,
@@ -29,7 +29,7 @@ SIX = 6.0
 
 
 def off(estimate: Any, truth: Any, risk: float, cells: int = 1) -> float:
-    """Return the largest error over coordinates, in worst-case standard errors."""
+    """Return the largest error over all coordinates, in worst-case standard errors."""
     return float(np.max(np.abs(np.asarray(estimate) - truth)) / math.sqrt(risk / cells))
 
 
@@ -59,7 +59,10 @@ def sums_of(release: ep.Release) -> Sums:
 @pytest.mark.parametrize("dimension", [1, 2, 10, 100])
 @pytest.mark.parametrize("method", ["auto", "duchi"])
 def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> None:
-    """Vectors are unbiased in every coordinate, and along the vector, which tests the radius."""
+    """Vectors are unbiased in every coordinate.
+
+    They are also unbiased along the vector, which tests the radius.
+    """
     many = 40_000 if dimension < 100 else 4_000
     x = np.zeros(dimension)
     x[0], x[-1] = 0.3, 0.4 if dimension > 1 else 0.3
@@ -77,7 +80,7 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
 
 @pytest.mark.parametrize("dimension", [1, 10, 100])
 def test_the_printed_radius_fails_the_test_of_bias(dimension: int) -> None:
-    """The radius of Algorithm 4 as printed is twice the correct one, and fails the test above."""
+    """The printed radius of Algorithm 4 is twice the correct one, and fails the test above."""
     d = dimension
     log = math.lgamma((d - 1) / 2 + 1) - math.lgamma(d / 2 + 1)
     printed = d * math.sqrt(math.pi) * math.exp(log)
@@ -109,7 +112,7 @@ MIXED = np.concatenate([np.full(150, 0.1), np.full(120, 1.0), np.full(30, 4.0), 
 
 
 def errors(name: str, weights: str, runs: int, seed: int) -> tuple[np.ndarray, Any]:
-    """Return the errors of many estimates from samples of one population, and the last release."""
+    """Return the errors of many estimates from samples of a population, and the last release."""
     rng = np.random.default_rng(seed)
     n = len(MIXED)
     found = []
@@ -179,14 +182,14 @@ def reach(release: Any, confidence: float) -> float:
 
 
 def test_a_radius_without_its_constant_would_be_noticed() -> None:
-    """An interval of half the width misses too often, so the test above has power."""
+    """Power: intervals of half the width miss too often."""
     found, release = errors("bit", "variance", 400, seed=3)
     missed = np.abs(found) > 0.5 * release.estimate.margin.reach(release.bounds, 0.9)
     assert missed.sum() > float(binom.ppf(1.0 - TAIL, 400, 0.1))
 
 
 def figure_one(alpha: float, trials: int, seed: int) -> dict[str, float]:
-    """Compute Figure 1 of the paper *local*, d = 10: mean squared errors per coordinate."""
+    """Return the mean squared errors per coordinate of Figure 1 in paper *local*, with d = 10."""
     n, d = 1000, 10
     budgets = np.where(np.arange(n) < alpha * n, 0.1, 1.0)
     psi = math.sqrt(min(d * d / (16.0 * float(budgets @ budgets)), 1.0))
@@ -202,7 +205,7 @@ def figure_one(alpha: float, trials: int, seed: int) -> dict[str, float]:
         for weights in ("variance", "paper", "uniform"):
             raw = vector.estimate(reports, weights=weights).raw
             found[weights].append(float(np.mean((raw - truth) ** 2)))
-            if weights == "paper":  # the printed radius doubles every report
+            if weights == "paper":  # with the printed radius, every report is twice as long
                 found["printed"].append(float(np.mean((2.0 * raw - truth) ** 2)))
     return {name: float(np.mean(errors_)) for name, errors_ in found.items()}
 
@@ -221,7 +224,7 @@ def test_the_experiment_of_figure_one() -> None:
 
 
 def test_more_signs_are_better_for_large_budgets() -> None:
-    """The measured error with several signs is smaller than with one sign, at ε = 6 and d = 20."""
+    """At ε = 6 and d = 20, several signs have a smaller measured error than one sign."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=(4000, 20))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -240,7 +243,7 @@ def test_more_signs_are_better_for_large_budgets() -> None:
 
 
 def test_the_server_and_the_person_see_the_same_directions() -> None:
-    """A report is decoded from its seed only."""
+    """A report is decoded from its seed alone."""
     vector = local.Vector(6, method="duchi")
     report = vector.randomize([0.5] * 4 + [0.0] * 2, 2.0, ep.Seeded(2))
     assert isinstance(report, Reports)
@@ -269,7 +272,7 @@ def near(counts: np.ndarray, law: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_what_is_drawn_is_what_the_checker_reads(epsilon: float) -> None:
-    """The distribution of complete reports agrees with the verified tables."""
+    """Complete reports have the distribution in the verified tables."""
     many = 60_000
     law = law_of(local.Bit().channel(epsilon))
     for value in (0, 1):
@@ -318,7 +321,7 @@ def largest_error(cells: int, people: int, seed: int) -> tuple[float, float]:
 
 
 def test_the_largest_error_of_shares_has_the_rate_of_the_theorem() -> None:
-    """Measured errors have the rate of Theorem 4.1, and are below the proven constant 2√2·1.05."""
+    """Measured errors have the rate of Theorem 4.1, with less than the proven constant 2√2·1.05."""
     constants = [
         largest_error(cells, people, 10 * cells + people)[1]
         for cells in (16, 256, 4096, 65_536)

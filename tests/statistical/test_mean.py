@@ -27,7 +27,7 @@ from tests.profiles import ORDINARY
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 RUNS = 20_000
 PROFILES = {**ORDINARY, "generous": ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})}
-"""Budget profiles. For the last one, a staircase is chosen under every assumption."""
+"""Budget profiles. For the last profile, a staircase is chosen under every assumption."""
 
 TAIL = 1e-9
 
@@ -69,7 +69,7 @@ def errors_of(
     elif assumption == UNRELATED:
         ones = rng.multivariate_hypergeometric(counts, int(share * n), size=RUNS)
         truth = int(share * n) / n
-    else:  # the worst order: people with weights above 1/n have 1, the others 0
+    else:  # the worst order: people with weights above 1/n have the value 1, the others 0
         heavy = mechanism.weighing.weights > 1.0 / n
         ones = np.broadcast_to(np.where(heavy, counts, 0), (RUNS, len(counts)))
         truth = float(counts[heavy].sum()) / n
@@ -84,7 +84,7 @@ def test_a_staircase_is_among_what_is_tested_here(assumption: Assumption) -> Non
 
 
 def half_width(release: ep.Release, confidence: float) -> float:
-    """Return the half-width of the interval, or ∞ if the interval is the whole range.
+    """Return the half-width of the interval, or ∞ if the interval is the full range.
 
     `test_moment.py` tests intervals that use the spread of the data.
     """
@@ -117,7 +117,7 @@ def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: A
 
 
 def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
-    """Sampling through the public API is unbiased, and its error is as forecast."""
+    """With the public function, sampling is unbiased, and its error is as forecast."""
     epsilon = people_of(ep.Budgets({0.5: 20, 1.5: 30, 3.0: 50}))
     values = (np.arange(100) % 2).astype(float)
     rng, source, errors = np.random.default_rng(3), ep.Seeded(3), []
@@ -170,7 +170,7 @@ def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assu
 
 
 def test_intervals_of_whole_releases_cover() -> None:
-    """Intervals from the public API cover, with new people in each run."""
+    """Intervals of the public function cover, with new people in each run."""
     epsilon = people_of(ep.Budgets({0.1: 60, 1.0: 60}))
     rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 400
     for _ in range(runs):

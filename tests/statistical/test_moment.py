@@ -2,7 +2,7 @@
 
 There are six distributions and two real columns, from ten people to ten thousand, two profiles of
 budgets, and three assumptions. The mechanism of a release draws the noise, and its margin computes
-the intervals. Intervals grow with the drawn variance, so only some are computed. Every run uses the
+the intervals. Intervals grow with the drawn variance, so only some are computed. Each run uses the
 interval of a run with the same or a smaller variance.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
@@ -152,8 +152,8 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
     if not margin_of(cell, 0.0, 0.0).uses_spread(cell.assumption):
         wide = margin_of(cell, 0.0, 0.0).error(cell.assumption, CONFIDENCE)
         return np.full(len(found.offsets), wide)
-    # The variance is the square minus the squared offset. All runs use the largest offset, which
-    # gives the narrowest intervals, so the half-width depends only on the square.
+    # The variance is the mean square minus the squared offset. All runs use the largest offset,
+    # which gives the narrowest intervals. So the half-width depends only on the square.
     order = np.argsort(found.squares)
     nodes = order[np.linspace(0, len(order) - 1, SHOWN).astype(int)]
     widths = np.array(
@@ -169,7 +169,7 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
 
 
 def misses(cell: Cell, drawn: Drawn, factor: float = 1.0) -> int:
-    """Count the intervals that miss the mean. An interval of the entire range never misses."""
+    """Count the intervals that miss the mean. An interval of the full range never misses."""
     far = np.abs(drawn.offsets + 0.5 - drawn.truth[0])
     return int((far > halves(cell, drawn, factor)).sum())
 
@@ -206,14 +206,14 @@ def test_intervals_of_many_people_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_who_guessed_the_spread_hold(name: str) -> None:
-    """Intervals cover if the spread was guessed. The guess can raise the cap and the bias."""
+    """Intervals cover if the spread was guessed. A guess can raise the cap, and so the bias."""
     cell = Cell(name, "halves", 1000, RELATED, 0.05)
     assert margin_of(cell, 0.0, 0.0).uses_spread(RELATED)
     table(cell, 400)
 
 
 def test_a_spread_that_is_taken_too_small_is_noticed() -> None:
-    """With a tenth of the standard deviation, more intervals miss than the test allows."""
+    """Power: with a tenth of the standard deviation, more intervals miss than the test allows."""
     cell = Cell("uniform", "halves", 10_000, SAMPLE)
     drawn = drawn_of(cell, 1000)
     assert misses(cell, drawn) <= binom.isf(TAIL, 1000, 0.05)
@@ -221,7 +221,7 @@ def test_a_spread_that_is_taken_too_small_is_noticed() -> None:
 
 
 def test_noise_that_is_taken_a_tenth_too_small_is_noticed() -> None:
-    """With 90 % of the noise scale, too many intervals miss if only the noise is random."""
+    """Power: with 90 % of the noise scale, too many intervals miss if only the noise is random."""
     cell = Cell("uniform", "halves", 100, RELATED)
     drawn = drawn_of(cell, 20_000)
     limit = binom.isf(TAIL, 20_000, 0.05)

@@ -1,8 +1,8 @@
 """Intervals of covariance, slope, correlation and variance cover as often as stated.
 
 The cases include independent, equal, two-point, skewed and constant columns, and 20 to 10,000
-people. Weights are unequal, with low values for people with small budgets, or budgets are shuffled.
-There are samples of a population, and both definitions of neighbours.
+people. Weights are unequal. People with small budgets have low values, or budgets are shuffled.
+There are samples of a population, and both neighbour models.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
@@ -70,11 +70,11 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
     if law == "skewed":
         x = x**5
         return x, np.clip(0.5 * x + 0.1 * rng.random(n), 0.0, 1.0)
-    return np.full(n, 0.3), x  # law is "still"
+    return np.full(n, 0.3), x  # the distribution is "still": both columns are constant
 
 
 POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "still": 0.0}
-"""The covariance of each distribution whose covariance has a simple formula."""
+"""The covariance of each distribution, if it has a simple formula."""
 
 
 def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) -> SoftMoments:
@@ -108,7 +108,7 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
 
 
 def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
-    """Count the covering intervals; `smaller` understates the noise, to test power."""
+    """Count the intervals that cover. `smaller` understates the noise, to test the power."""
     rng = np.random.default_rng(case.seed)
     x, y = columns(case.law, case.n, rng)
     order = np.argsort(x + y)
@@ -184,7 +184,7 @@ def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
 
 
 def test_noise_that_is_larger_than_it_is_said_to_be_is_noticed() -> None:
-    """If the stated noise scale is a fifth of the true one, too many intervals miss."""
+    """Power: if the stated noise scale is a fifth of the true one, too many intervals miss."""
     case = Case("apart", 3000, "people", True, rule="uniform")
     found = hits(case, 80, ["covariance"], smaller=0.2)
     assert binom.cdf(found["covariance"], 80, CONFIDENCE) < TAIL

@@ -1,7 +1,7 @@
 """Intervals of quantiles cover the true value as often as stated, on difficult data.
 
-Each case is a binomial test of the misses, with a false-alarm probability of 10⁻⁹. Tests must fail
-for a margin that omits the bias, or the noise of all bins except one.
+Each case is a binomial test of the misses, with false-alarm probability 10⁻⁹. The tests have power:
+a margin without the bias fails, and so does one with the noise of only one bin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHAPES = {each.__name__: each for each in (two_points, mostly_zero, skewed, even
 
 
 def smallest_with(values: np.ndarray, q: float) -> float:
-    """Return the smallest value with at least a share q of values at or below it."""
+    """Return the smallest value with at least a fraction q of all values at or below it."""
     return next(v for v in np.unique(values) if (values <= v).mean() >= q - 1e-12)
 
 
@@ -57,7 +57,7 @@ def misses(
     truth: float | None = None,
     **asked: Any,
 ) -> int:
-    """Count the intervals that miss, with budgets in the worst order if they are related."""
+    """Count the intervals that miss. If budgets are related, they are in the worst order."""
     chance = np.random.default_rng(17)
     missed = 0
     for run in range(runs):
@@ -132,7 +132,10 @@ def test_of_a_population_of_people_who_are_private() -> None:
 
 
 def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the bias of related budgets, intervals with proportional weights miss too often."""
+    """Power: without the bias of related budgets, intervals miss too often.
+
+    The weights are proportional.
+    """
     real = quantiles.ways
 
     def forgetful(*args: Any) -> tuple[quantiles.Way, ...]:
@@ -145,7 +148,7 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
 
 
 def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a sum of many cells is assumed to have the noise of one, intervals miss too often."""
+    """Power: if a sum of many cells gets the noise of one cell, intervals miss too often."""
     real = quantiles.closed_tail
     monkeypatch.setattr(quantiles, "closed_tail", lambda cells, _: real(cells, 1))
     monkeypatch.setattr("epsilons.questions.quantile.BINS", (64,))

@@ -38,13 +38,15 @@ COLUMNS: Final[dict[str, Callable[[], Floats]]] = {
 }
 PROFILES: Final[dict[str, tuple[float, ...]]] = {"two": (2.0, 6.0), "four": (0.5, 2.0, 4.0, 8.0)}
 TELLING: Final = ("four",)
-"""Profiles in which people with larger values have smaller budgets. People with large budgets,
-who determine the range, have small values."""
+"""Profiles in which people with larger values have smaller budgets.
+
+The range is found mostly from people with large budgets, who have small values.
+"""
 
 MOSTLY_ONE: Final = ("affairs", "cigarettes")
 """Columns in which three quarters of all values are 0, and even more among people with large
-budgets. An outer quantile of such a column is 0, or any number up to the next larger value, so the
-range nearly collapses. Intervals still cover."""
+budgets. An outer quantile of such a column is 0, or any number up to the smallest positive value.
+So the range nearly collapses, but intervals still cover."""
 
 
 class Seen(NamedTuple):
@@ -70,7 +72,7 @@ def seen(name: str, profile: str, neighbours: str) -> Seen:
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     quarter, three = np.quantile(values, [0.25, 0.75])
     deviation = float(values.std())
-    unit = float(three - quarter) or deviation  # the quartiles can be equal
+    unit = float(three - quarter) or deviation  # the two quartiles can be equal
     terms: dict[str, Any] = {} if neighbours == "replace" else {"levels": list(menu)}
     misses, collapsed, far, biases = [0] * len(CONFIDENCES), 0, 0, []
     for _ in range(RUNS):
@@ -106,7 +108,7 @@ def test_the_range_of_a_real_column_is_found(name: str, profile: str, neighbours
     print(name, profile, neighbours, found)
     for missed, confidence in zip(found.misses, CONFIDENCES, strict=True):
         assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
-    # At most one range in three thousand is wrong, and one result in a hundred is far off.
+    # At most one range in 3,000 is wrong, and one result in a hundred is far off.
     assert found.far <= binom.isf(TAIL, RUNS, 0.01)
     if not (profile in TELLING and name in MOSTLY_ONE):
         assert found.collapsed <= binom.isf(TAIL, RUNS, 1 / 3000)

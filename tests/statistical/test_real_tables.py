@@ -1,10 +1,10 @@
 """Intervals on tables of real people cover as often as stated.
 
-The three tables are men with eight rows each, some of whom join a union; wives, nearly half of whom
-have no wage; and workers after college. Small budgets belong to high values, slightly more often to
-high values, or to random people. The argument `related` always states an assumption that is true
-for the data. Every release is made by the public function. The true values are computed separately,
-in floats, person by person.
+There are three tables: men with eight rows each, some of whom join a union; wives, nearly half of
+whom have no wage; and workers after college. People with small budgets have high values, slightly
+more often high values, or random values. The argument `related` always states an assumption that is
+true for the data. Every release is made by the public function. The true values are computed
+separately, in floats, person by person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
@@ -33,13 +33,13 @@ CONFIDENCE: Final = 0.9
 FEW: Final = 12
 MANY: Final = 1000
 EVERY: Final = 10
-"""One run in this many also computes the slow intervals."""
+"""The slow intervals are computed in one of this many runs."""
 
 WAYS: Final = {"strict if high": "any", "a little": "own", "not at all": "none"}
 """Relations between budgets and values, and the assumption for each."""
 
 ANY_OR_NONE: Final = ("strict if high", "not at all")
-"""The relations for statistics that need a δ for other numbers than means."""
+"""The relations for statistics whose δ is not about means."""
 
 NAMES: Final = ("panel", "wives", "college")
 
@@ -64,7 +64,7 @@ class Table:
 
     @property
     def people(self) -> pl.DataFrame:
-        """One row for each person: their share in each group, and their means."""
+        """Return one row for each person: their share in each group, and their means."""
         valid = self.rows.filter(pl.col("value").is_not_null())
         in_group = pl.col("group") == 1
         return valid.group_by("person", maintain_order=True).agg(
@@ -85,7 +85,7 @@ def table(name: str) -> Table:
         found = data("wagepan")
         wage, years = np.exp(found["lwage"]), found["educ"]
         return _table(found["nr"], wage, found["union"], years, (0.0, 30.0), "error")
-    if name == "wives":  # 325 of 753 women had no wage outside the house
+    if name == "wives":  # 325 of 753 women had no paid work
         found = data("mroz")
         wage, years = found["wage"], found["educ"]
         return _table(np.arange(len(found)), wage, found["city"], years, (0.0, 26.0), "exclude")
@@ -122,7 +122,7 @@ class Cell:
 def ask(
     cell: Cell, rows: pl.DataFrame, related: Any, source: ep.Seeded, *, slowly: bool = True
 ) -> Any:
-    """Publish with the public function, as users do, and return intervals.
+    """Publish with the public function, as users do, and return the intervals.
 
     With `slowly`, also return the interval of a ratio, which takes half a second.
     """
@@ -194,7 +194,7 @@ def truth_of(cell: Cell) -> Floats:
 
 
 def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
-    """Return whether each interval covers, and whether the band covers simultaneously."""
+    """Return whether each interval covers, and whether the band covers all values at once."""
     if cell.statistic == "quantile":
         x = np.sort(table(cell.name).people["value"].to_numpy())
         return _quantiles_hold(x, ends, band)
@@ -212,7 +212,10 @@ def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
 
 
 def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
-    """Return whether ranges contain a quantile: at most q below it, at most 1 − q above it."""
+    """Return whether each range contains a quantile.
+
+    At most a fraction q of the values may be below it, and at most 1 − q above it.
+    """
 
     def inside(low: float, high: float, q: float) -> bool:
         first = x[int(np.ceil(q * len(x))) - 1]
@@ -226,7 +229,7 @@ def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
 
 @cache
 def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
-    """Count the runs that missed, and the runs that computed each interval."""
+    """Count the runs in which each interval missed, and the runs in which it was computed."""
     found = table(cell.name)
     seed = zlib.crc32(str(cell).encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -249,7 +252,7 @@ def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
 
 
 def _difference(found: Table, own: Floats) -> float:
-    """Return the largest distance between means at different budgets, overall or in one group."""
+    """Return the largest distance between means at different budgets, overall or in a group."""
     lo, hi = found.bounds
     people = found.rows["person"].unique(maintain_order=True)
     levels = pl.DataFrame({"person": people, "epsilon": own})

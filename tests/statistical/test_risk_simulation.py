@@ -1,8 +1,8 @@
 """PAC bounds hold on simulated worst-case two-point data, and are nearly tight.
 
-Each of the 60 checks is a one-sided binomial test at 10⁻⁸. They test that every bound holds, and
-that errors exceed every bound divided by 1.45 with probability at least 5 %. Seeds are fixed. With
-random seeds, correct code would fail at least one check with probability below 10⁻⁶.
+Each of the 60 checks is a one-sided binomial test at 10⁻⁸. Every bound must hold, and errors must
+exceed the bound divided by 1.45 with probability at least 5 %. Seeds are fixed. With random seeds,
+correct code would fail at least one check with probability below 10⁻⁶.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Tables of two columns of real people: marginal shares and shares within rows hold as stated.
+"""Tables of real people: intervals of marginal shares and of shares within rows cover as stated.
 
-Voters of 1996 by vote and party. Budgets belong to cells in the worst order, differ between cells
-by a stated amount, or are shuffled; or the voters are a sample. Noise is drawn by the mechanisms.
+The people are voters of 1996, by vote and party. Budgets are assigned to cells in the worst order,
+differ between cells by a stated amount, or are shuffled. In other cases, the voters are a sample.
+The mechanisms draw the noise.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
 comparison with probability below 10⁻⁹, by exact binomial tails at 90 %.
@@ -56,13 +57,13 @@ RUNS: Final = 120
 
 @cache
 def voters() -> Integers:
-    """The cell of each of 944 voters, ascending."""
+    """Return the cell of each of 944 voters, ascending."""
     found: Any = importlib.import_module("statsmodels.datasets.anes96").load_pandas().data
     return np.sort((found["vote"] * PARTIES + found["PID"]).to_numpy().astype(np.int64))
 
 
 def levels_of(people: Integers, way: Assumption, rng: np.random.Generator) -> Integers:
-    """The level of each person; levels depend on cells as much as is assumed."""
+    """Return the level of each person. Levels depend on cells as much as is assumed."""
     thirds = np.sort(np.arange(len(people)) % len(LEVELS))
     if way.anything:
         return thirds[np.argsort(np.argsort(people, kind="stable"))]
@@ -70,7 +71,7 @@ def levels_of(people: Integers, way: Assumption, rng: np.random.Generator) -> In
 
 
 def drawn_people(way: Assumption, rng: np.random.Generator) -> tuple[Integers, Integers, Floats]:
-    """The cells by level, and the true shares."""
+    """Return the cells by level, and the true shares."""
     people = voters()
     if way.sampled:
         whole = np.bincount(people, minlength=CELLS) / len(people)
@@ -88,7 +89,7 @@ def drawn_people(way: Assumption, rng: np.random.Generator) -> tuple[Integers, I
 
 
 def stated(way: Assumption) -> Assumption:
-    """The assumption with the δ that is true of these people, or of the population."""
+    """Return the assumption, with the δ that is true of these people or of the population."""
     if isinstance(way.related, bool):
         return way
     people = voters()
@@ -101,18 +102,18 @@ def stated(way: Assumption) -> Assumption:
 
 
 def hold(missed: Booleans) -> bool:
-    """Whether the number of misses is consistent with the stated coverage."""
+    """Return whether the number of misses is consistent with the stated coverage."""
     return int(missed.sum()) <= binom.isf(TAIL, len(missed), 1.0 - CONFIDENCE)
 
 
 def truths(whole: Floats, rows: Integers) -> tuple[Floats, Floats]:
-    """The true sums, and the true shares within rows."""
+    """Return the true sums, and the true shares within rows."""
     sums = tables.added_up(whole, rows)
     return sums, whole / sums[rows]
 
 
 def check(margin: Any, raw: Floats, whole: Floats, way: Assumption) -> None:
-    """Check the intervals of all runs, which have one margin."""
+    """Check the intervals of all runs, which share one margin."""
     runs = len(raw)
     for rows in BY.values():
         parts = rows.max() + 1
@@ -128,7 +129,7 @@ def check(margin: Any, raw: Floats, whole: Floats, way: Assumption) -> None:
 
 
 def closed(way: Assumption, runs: int, seed: int, method: str = "proportional") -> Any:
-    """Drawn shares of many runs, each with its margin, and the true shares."""
+    """Return the drawn shares of many runs, each with its margin, and the true shares."""
     rng, source, told = np.random.default_rng(seed), ep.Seeded(seed), stated(way)
     found: dict[Any, list[Floats]] = {}
     margins = {}
@@ -156,7 +157,10 @@ def test_intervals_hold(way: Assumption) -> None:
 
 @pytest.mark.parametrize("way", WAYS[4:], ids=lambda way: f"{way.about}-{way.related}")
 def test_intervals_hold_in_a_population_with_related_budgets(way: Assumption) -> None:
-    """Every run has other numbers of people at each budget, and so its own margin."""
+    """Intervals cover in a population with related budgets.
+
+    The number of people at each budget differs between runs, so each run has its own margin.
+    """
     found, whole, told = closed(way, 40, 2)
     missed: dict[str, list[Any]] = {}
     for margin, raw in found.values():
@@ -172,7 +176,7 @@ def test_intervals_hold_in_a_population_with_related_budgets(way: Assumption) ->
 
 
 def test_sums_miss_as_often_as_stated_if_only_noise_is_random() -> None:
-    """With equal weights the interval of a sum is exact: not too long either."""
+    """If weights are equal, the interval of a sum is exact, so it misses as often as stated."""
     found, whole, _ = closed(UNRELATED, 600, 3, "uniform")
     ((margin, raw),) = found.values()
     rows = BY["vote"]
@@ -188,7 +192,7 @@ def test_sums_miss_as_often_as_stated_if_only_noise_is_random() -> None:
         end.reshape(raw.shape) for end in tables.within(margin, raw.ravel(), beside, RELATED, 0.9)
     )
     missed = (inside < low) | (inside > high)
-    assert float(missed.mean()) > 0.05  # a part of β is for the share of the row
+    assert float(missed.mean()) > 0.05  # a part of β is used for the share of the row
 
 
 @pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])

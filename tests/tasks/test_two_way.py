@@ -19,7 +19,7 @@ MARRIAGE = ["poor", "fair", "good", "very good", "best"]
 
 @pytest.fixture(scope="module")
 def women() -> pd.DataFrame:
-    """Answers of 6,366 women about their marriages, with three levels of consent."""
+    """Return the answers of 6,366 women about their marriages, with three levels of consent."""
     found: Any = importlib.import_module("statsmodels.datasets.fair").load_pandas().data
     rng = np.random.default_rng(1)
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Numbers of a trial that looked like results: each is marked, and its remedy helps.
+"""Uninformative numbers are marked as such, and the advice that comes with them helps.
 
 The people are readers of a magazine in 1978 (`fair`). Budgets are smaller for older people.
 """
@@ -38,7 +38,10 @@ def asked(people: Any, **more: Any) -> dict[str, Any]:
 
 
 def test_a_correlation(people: Any) -> None:
-    """All correlations are possible until budgets are assumed to be hardly related to values."""
+    """Without assumptions, all correlations are possible.
+
+    If budgets are assumed to be hardly related to values, some are excluded.
+    """
     release = ep.covariance(**asked(people), **CORRELATED)
     assert release.correlation.interval == (-1.0, 1.0)
     assert "correlation                                      –" in str(release)
@@ -49,7 +52,7 @@ def test_a_correlation(people: Any) -> None:
 
 
 def test_a_group_of_few_people_and_its_difference_from_others(people: Any) -> None:
-    """Students are 41 of 6,366 people. Where group membership is public, they have a mean."""
+    """41 of 6,366 people are students. If group membership is public, their mean is informative."""
     release = ep.mean("age", **asked(people), **JOBS)
     assert not release.rows[0].informative
     assert "  1         –" in str(release)
@@ -75,7 +78,10 @@ def test_five_people(people: Any) -> None:
 
 
 def test_private_people_without_levels(people: Any) -> None:
-    """It is refused with advice before anything is spent, and the advice works."""
+    """Without levels, the call is refused with advice before anything is spent.
+
+    The advice works.
+    """
     private: dict[str, Any] = {"bounds": (0, 100), "neighbours": "add-remove"}
     with pytest.raises(ArgumentError, match=r"such as levels=\[0\.1, 1\].*Nothing was spent"):
         ep.mean("age", **asked(people), **private)

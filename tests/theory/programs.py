@@ -1,4 +1,4 @@
-"""Exact minimax risks of very small problems by linear programming, to check lower bounds.
+"""Exact minimax risks of very small problems, by linear programming, to check lower bounds.
 
 A mechanism on finite data with finitely many answers is a table of probabilities. Privacy
 constraints, mean squared errors and error probabilities are linear in this table. HiGHS finds the
@@ -20,7 +20,7 @@ from scipy.sparse import coo_matrix
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption
 
 Data = tuple[int | None, ...]
-"""The record of each person, 0 or 1; None if they are absent."""
+"""The record of each person: 0, 1, or None if they are absent."""
 
 
 SMALL: list[tuple[float, ...]] = [
@@ -35,7 +35,7 @@ SMALL: list[tuple[float, ...]] = [
 
 @dataclass
 class Program:
-    """Private mechanisms for these budgets, on all data, with answers k/steps."""
+    """The private mechanisms for these budgets, on all data, with answers k/steps."""
 
     budgets: Sequence[float]
     steps: int
@@ -67,7 +67,7 @@ class Program:
         return self.place[data] * len(self.answers) + k
 
     def least(self, cases: Sequence[dict[tuple[Data, int], float]]) -> float:
-        """The smallest possible maximum over all cases; each case is linear in the table."""
+        """Return the smallest possible maximum over all cases. Each case is linear in the table."""
         rows = list(self.rows)
         for case in cases:
             places = [self.at(data, k) for data, k in case]
@@ -97,7 +97,7 @@ class Program:
     def cases(
         self, assumption: Assumption, loss: str, alpha: float
     ) -> list[dict[tuple[Data, int], float]]:
-        """The mean squared error, or P(error ≥ `alpha`), for each case."""
+        """Return the mean squared error, or P(error ≥ `alpha`), for each case."""
 
         def cost(k: int, truth: float) -> float:
             off = abs(float(self.answers[k]) - truth)
@@ -137,6 +137,9 @@ def minimax(
     loss: str = "mse",
     alpha: float = 0.0,
 ) -> float:
-    """The minimax mean squared error, or minimax probability of an error of at least `alpha`."""
+    """Return the minimax mean squared error.
+
+    With `alpha`, return the minimax probability of an error of at least `alpha`.
+    """
     program = Program(budgets, steps, removable)
     return program.least(program.cases(Assumption(about, related), loss, alpha))

@@ -19,7 +19,7 @@ ONES = np.array([sum(x) for x in DATA])
 
 
 def private_table(rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The distribution of a release for all data of four people, and each person's privacy loss."""
+    """Return the distribution of a release for all data of four people, and everyone's loss."""
     pulls = rng.choice([-1.0, 1.0], size=(5, 4)) * rng.exponential(0.7, 4)
     table = np.exp([[float(row @ np.array(x)) for row in pulls] for x in DATA])
     table *= rng.random(5) + 0.1
@@ -37,25 +37,25 @@ def private_table(rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def laws(table: Floats) -> Floats:
-    """The distribution of the release for each number of randomly assigned ones."""
+    """Return the distribution of the release for each number of randomly assigned ones."""
     return np.array([table[j == ONES].mean(axis=0) for j in range(5)])
 
 
 def apart(joint: Floats) -> float:
-    """Σ(√f(m + 1) − √f(m))², where f is 0 outside its support."""
+    """Return Σ(√f(m + 1) − √f(m))², where f is 0 outside its support."""
     roots = np.sqrt(np.pad(joint, ((1, 1), (0, 0))))
     return float(np.square(np.diff(roots, axis=0)).sum())
 
 
 def bayes(joint: Floats) -> float:
-    """The smallest mean squared error of an estimate of the number of ones."""
+    """Return the smallest mean squared error of an estimate of the number of ones."""
     number = np.arange(len(joint))[:, None]
     mean = (number * joint).sum(axis=0) / joint.sum(axis=0)
     return float((joint * (number - mean) ** 2).sum())
 
 
 def test_numbers_that_are_near_cannot_be_told() -> None:
-    """With H = `apart`, (1/H − 1)/4 is at most the smallest error, for any prior and release."""
+    """The smallest error is at least (1/H − 1)/4 with H = `apart`, for any prior and release."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         prior = rng.dirichlet(np.full(5, rng.choice([0.3, 1.0, 10.0])))
@@ -67,7 +67,7 @@ def test_numbers_that_are_near_cannot_be_told() -> None:
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """The effect of one changed value is bounded, for fair coins and for a fixed sum."""
+    """The effect of one changed value is bounded, for fair coins and for a fixed sum of values."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
@@ -77,7 +77,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
         coins = np.array([math.comb(4, j) for j in range(5)]) / 16.0
         exact = float(np.sqrt(coins[1:] * coins[:-1]) @ steps)
         assert exact <= float(told.by_one(np.array([3.0 / 5.0]))[0]) + 1e-12
-        # If there is one 1, three people can change to 1. If there are two, two people can.
+        # If there is a single 1, three people can change to 1. If there are two, two people can.
         for ones in (1, 2):
             assert steps[ones] <= float(told.by_one(np.array([1.0 / (4 - ones)]))[0]) + 1e-12
 
@@ -87,7 +87,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
 def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros: int) -> None:
     """The bound is at least (√b − 1)(1 − √a), averaged over all sets of people who can change.
 
-    In a set, a is the mean of e^{−ε}, and b is the mean of e^ε.
+    For a set of people, a is the mean of e^{−ε}, and b is the mean of e^ε.
     """
     exact = np.mean(
         [
@@ -101,7 +101,7 @@ def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 def test_randomized_response_tells_as_much_as_is_allowed(epsilon: float) -> None:
-    """Randomized response on the majority nearly attains the bound for many people."""
+    """Randomized response on the majority nearly attains the bound if there are many people."""
     told = _Told(SortedPeople(np.array([epsilon]), np.array([10**6])), np.array([10**6]))
     found = float(told.by_one(np.array([2e-6]))[0])
     exact = 2.0 - 2.0 / math.cosh(0.5 * epsilon)
@@ -146,7 +146,7 @@ def test_it_is_below_the_true_minimax_risk(budgets: tuple[float, ...]) -> None:
     ids=str,
 )
 def test_it_is_most_of_the_best_plan(people: dict[float, int], part: float) -> None:
-    """The bound is most of the error of the best plan.
+    """The bound is not far below the error of the best plan.
 
     Laplace noise has √2 times the error that its Fisher information allows. So the ratio is 1/√2 if
     noise dominates.

@@ -18,7 +18,7 @@ from tests.theory.programs import Program
 
 
 def closed(budgets: ep.Budgets, neighbours: str) -> float:
-    """The closed form √(π/8)/(Σ_{i≤k} pull_i + √(n − k)) for the best k."""
+    """Return the closed form √(π/8)/(Σ_{i≤k} pull_i + √(n − k)) for the best k."""
     each = np.repeat(budgets.levels, budgets.counts)
     pulls = np.tanh(each / 2) if neighbours == "replace" else -np.expm1(-each)
     strict = np.concatenate([[0.0], np.cumsum(pulls)])
@@ -102,8 +102,9 @@ def test_an_unknown_range_costs_even_if_sigma_is_nothing(neighbours: str) -> Non
         bound = theory.gaussian_error(
             {0.1: n}, sigma=1e-9, reach=1.0, confidence=confidence, neighbours=neighbours
         )
-        spots = math.floor(1.0 / bound + 1e-6) + 1  # disjoint balls of this radius within ±1
-        # Scores count the people who agree. Under replace, one person changes two scores by one.
+        spots = math.floor(1.0 / bound + 1e-6) + 1  # disjoint balls of this radius fit within ±1
+        # The score of a point is the number of people who agree. Under replace, one person changes
+        # two scores by one.
         half = total / 2 if neighbours == "replace" else total
         right = math.exp(half) / (math.exp(half) + spots - 1)
         assert right < confidence
@@ -117,7 +118,8 @@ def test_people_needed_are_where_the_bound_turns() -> None:
         words: dict[str, Any] = {"sigma": 2.0, "neighbours": neighbours, "confidence": 0.8}
         n = theory.gaussian_people({0.1: 3, 1.0: 1}, error=0.05, **words)
         assert n > 100
-        # ¾ and ¼ of the people have the two budgets. The number at the larger budget is rounded up.
+        # ¾ of the people have one budget and ¼ the other. The number at the larger budget is
+        # rounded up.
         for people, enough in ((n, True), (n - 1, False)):
             loose = -(-people // 4)
             bound = theory.gaussian_error({0.1: people - loose, 1.0: loose}, **words)

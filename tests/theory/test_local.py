@@ -21,7 +21,10 @@ ALL = ADVERSARIAL | ORDINARY
 
 
 def response_rmse(budgets: ep.Budgets) -> float:
-    """The error of randomized response with the best weights on a fair coin, the worst case."""
+    """Return the error of randomized response with the best weights, for a fair coin.
+
+    A fair coin is the worst case.
+    """
     told = 4.0 * float(budgets.counts @ np.tanh(budgets.levels / 2) ** 2)
     return 1.0 / math.sqrt(told) if told > 0.0 else math.inf
 
@@ -42,7 +45,7 @@ def test_with_many_people_randomized_response_is_best_to_the_constant() -> None:
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0, math.inf])
 @pytest.mark.parametrize("confidence", [0.6, 0.75, 0.95, 0.999])
 def test_the_gap_cannot_be_told_by_the_best_test(epsilon: float, confidence: float) -> None:
-    """No test of randomized responses distinguishes coins of ½ ± gap with this confidence.
+    """No test of randomized responses can distinguish coins of ½ ± gap with this confidence.
 
     The error probabilities of the best test are exact.
     """
@@ -59,8 +62,8 @@ def test_no_channel_tells_more_of_a_coin() -> None:
     for _ in range(300):
         epsilon = float(rng.exponential(1.5))
         pull = math.tanh(epsilon / 2)
-        # Probabilities of answers for record 0. Those for record 1 are within a factor e^{±ε} and
-        # sum to 1.
+        # The probabilities of answers for record 0. Those for record 1 differ by a factor of at
+        # most e^{±ε}, and sum to 1.
         zero = rng.dirichlet(np.ones(5))
         factor = np.exp(epsilon * rng.choice([-1.0, 1.0, 0.3], size=5))
         one = zero * factor
@@ -75,7 +78,7 @@ def test_no_channel_tells_more_of_a_coin() -> None:
 
 
 def test_no_channel_tells_more_of_a_vector() -> None:
-    """Random channels satisfy the bounds on information and affinity; records are ± the k axes."""
+    """Random channels satisfy the bounds on information and affinity. Records are ± the k axes."""
     rng = np.random.default_rng(2)
     largest = closest = 0.0
     for _ in range(400):
@@ -84,14 +87,14 @@ def test_no_channel_tells_more_of_a_vector() -> None:
         width = float(rng.uniform(0.01, 0.9))
         lean = rng.uniform(-width, width, k)
         answers = int(rng.integers(2, 9))
-        # Rows are records, + and − for each axis. Each answer has a high or a low probability, with
+        # Rows are records: + and − for each axis. Each answer has a high or a low probability, with
         # ratio e^ε.
         high = rng.random((2 * k, answers)) < rng.random()
         if rng.random() < 0.5:  # opposite answers for opposite records are the most informative
             high[k:] = ~high[:k]
         table = np.where(high, math.exp(epsilon), 1.0)
         table /= table.sum(axis=1).max()
-        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # the rest
+        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # the remaining answers
         whole = table[:, -1]
         if whole.min() > 1e-12 and whole.max() / whole.min() > math.exp(epsilon):
             continue
@@ -166,7 +169,7 @@ def test_units_order_and_dimension_one(
     looser = {e * 1.5: n for e, n in people.items()}
     assert theory.local_error(looser, **words) <= unit * (1 + 2e-3)
     ball = theory.local_vector_error(people, dimension=dimension, **words)
-    assert ball >= 2 * unit * (1 - 1e-12)  # on a diameter, which is a range of width 2
+    assert ball >= 2 * unit * (1 - 1e-12)  # a diameter is a range of width 2
     three = theory.local_vector_error(people, dimension=dimension, radius=3, **words)
     assert three == pytest.approx(3 * ball)
     assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)

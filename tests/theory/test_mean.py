@@ -1,4 +1,4 @@
-"""Lower bounds for means and frequencies never exceed the minimax risk or the risk of any rule."""
+"""Lower bounds for means and frequencies are below the minimax risk and the risk of every rule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=5).
 def test_below_the_true_minimax_risk(
     budgets: tuple[float, ...], assumption: Assumption, removable: bool
 ) -> None:
-    """Bounds are below the minimax risk of the best private mechanism, from linear programming."""
+    """Bounds are below the minimax risk, which linear programming finds exactly."""
     neighbours = "add-remove" if removable else "replace"
     bound = theory.least_error(budgets, **asdict(assumption), neighbours=neighbours) ** 2
     truth = minimax(
@@ -66,7 +66,7 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
         miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
         # At a confidence above 1 − miss, the person with the smallest budget forces an error of ¼.
-        # At a lower confidence there need not be an error.
+        # At a lower confidence, there may be no error.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(
@@ -120,7 +120,7 @@ def test_any_budgets_have_a_bound_with_room_for_the_best_rule(name: str) -> None
         best = min(forecast.rmse for forecast in ep.plan(budgets, **asdict(assumption)).forecasts)
         found = theory.least_error(budgets, **asdict(assumption))
         assert 0.0 <= found <= best
-        # The bound is useful: it is at least 0.45 times the risk of the best rule.
+        # The bound is not too low: it is at least 0.45 times the risk of the best rule.
         if assumption != UNRELATED and name != "huge":
             assert found >= 0.45 * best
         apart = theory.least_error(budgets, **asdict(assumption), neighbours="add-remove")
@@ -190,10 +190,9 @@ def test_many_categories_are_harder_to_tell_apart() -> None:
 
 @pytest.mark.parametrize("removable", [False, True])
 def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
-    """The bound on the error probability equals that of the best mechanism, found by linear
-    programming.
+    """The bound on the error probability equals that of the best mechanism.
 
-    There are two people, three categories and three answers.
+    Linear programming finds that mechanism, for two people, three categories and three answers.
     """
     first, second = 0.4, 0.9
     states: tuple[int | None, ...] = (0, 1, 2, None) if removable else (0, 1, 2)
@@ -244,7 +243,7 @@ def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
 
 
 def test_one_budget_has_the_variance_of_the_best_staircase() -> None:
-    # Paper *add-remove*, Table 1, rows 4 and 8; rows 16 and 32 from its equation (2).
+    # Paper *add-remove*: rows 4 and 8 are from Table 1, rows 16 and 32 from equation (2).
     for epsilon, printed in ((4, 0.520), (8, 0.108), (16, 1.894e-3), (32, 1.752e-7)):
         sigma = theory.one_budget_error(epsilon, 10) * 10
         assert sigma**2 * epsilon**2 / 2 == pytest.approx(printed, rel=2e-3)

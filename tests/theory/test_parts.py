@@ -147,7 +147,7 @@ def test_information_is_not_below_that_of_private_tables() -> None:
 def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
     """Each part of a bound is below the true risk.
 
-    So the largest part cannot hide an error in another.
+    Otherwise, the largest part could hide an error in another part.
     """
     for budgets in SMALL:
         people = people_of(ep.Budgets(budgets))
@@ -158,7 +158,7 @@ def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
 
 
 def test_information_is_what_counts_for_many() -> None:
-    """With many people the bound nearly reaches the variance of the best affine estimator."""
+    """With many people, the bound is nearly the variance of the best affine estimator."""
     people = {0.001: 10**6, 2.0: 10**6}
     many = theory.least_error(people, about="population", related=False)
     best = math.sqrt(ep.allocate(people, about="population", related=False).risk)
@@ -169,7 +169,7 @@ def test_information_is_what_counts_for_many() -> None:
 
 
 def test_random_subsets_are_bounded_from_below() -> None:
-    """E[c/(e^S + c)] over all subsets of d people is at least the bound that the search uses."""
+    """E[c/(e^S + c)], over all subsets of d people, is at least the bound that the search uses."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         eps = np.sort(rng.exponential(1.0, 7))

@@ -1,4 +1,4 @@
-"""Exact gains of personal budgets over one threshold are within their bounds."""
+"""The gain of personal budgets over a single threshold is within its bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilons import theory
 
 
 def ratio(budgets: ep.Budgets) -> float:
-    """The mean squared error of the best threshold divided by that of the best affine estimator."""
+    """Return the best threshold's squared error divided by the best affine estimator's."""
     return sampled(budgets, "threshold") / sampled(budgets, "affine")
 
 
@@ -46,7 +46,7 @@ def test_the_construction_gains_at_least_a_fifth_of_the_square(m: int) -> None:
 
 
 def test_the_worst_of_two_levels() -> None:
-    """The largest ratio in a search over two-level profiles is above 2.05 and below 4."""
+    """A search over profiles with two levels finds a ratio above 2.05, and none above 4."""
     rng = np.random.default_rng(3)
     worst = 0.0
     start = (math.log(0.5), math.log(2.0), 0.0, 0.0)  # Example 1 of paper *limits*

@@ -1,4 +1,4 @@
-"""Lower bounds for related budgets are below every plan, and scale as documented."""
+"""Lower bounds for related budgets are below the error of every plan, and scale as documented."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def test_any_budgets_have_a_bound_below_the_plan(name: str) -> None:
 def test_means_within_a_part_of_the_range_are_means_of_a_narrower_range(
     loss: str, apart: float
 ) -> None:
-    """The assumption allows any data on a range of width δ, so the bound is that of this range."""
+    """The assumption allows any data on a range of width δ.
+
+    So the bound is that of such a range.
+    """
     for budgets in ({0.05: 200, 1.0: 300}, {0.2: 3, 2.0: 4, math.inf: 1}):
         narrow = theory.least_error(budgets, bounds=(0, apart), related=True, loss=loss)
         found = theory.least_error(budgets, related=apart, loss=loss)
@@ -96,7 +99,7 @@ def test_what_is_assumed_if_nothing_is_said() -> None:
 def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
     loss: str, apart: float
 ) -> None:
-    """The bound for shares is the bound for the free people, times their fraction of all people.
+    """The bound for shares is that of the free people, times their fraction of all people.
 
     Free people can be in any category, and all others are in the first. So shares at different
     budgets are within δ.
@@ -104,7 +107,8 @@ def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
     people = {0.1: 41, 0.6: 83, 2.0: 30}
     free = {level: int(apart * count) for level, count in people.items()}
     for level, count in people.items():
-        # The largest number that keeps the share of every category within δ in all cases.
+        # The largest number of free people for which the shares of every category always stay
+        # within δ.
         assert free[level] / count <= apart < (free[level] + 1) / count
     part = sum(free.values()) / sum(people.values())
     words: dict[str, Any] = {"statistic": "frequencies", "categories": 4, "loss": loss}
@@ -115,7 +119,7 @@ def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
 
 
 def test_shares_of_free_people_are_within_delta_of_one_another() -> None:
-    """Shares at two small levels are within δ for all placements of the free people."""
+    """At two small levels, shares are within δ, wherever the free people are."""
     people, apart = (5, 4), 0.5
     free = [int(apart * count) for count in people]
     for first in itertools.product(range(3), repeat=free[0]):

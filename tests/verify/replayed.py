@@ -26,7 +26,7 @@ COLUMNS: dict[str, list[Any]] = {
     "epsilon": BUDGETS,
     "person": WHO,
 }
-# With SAMPLE, weights differ more, so a value that is paired with the wrong budget is detected.
+# With SAMPLE, weights differ more. So a value that is paired with the wrong budget is detected.
 QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), **SAMPLE),
     "mean, midpoint": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), missing="midpoint"),

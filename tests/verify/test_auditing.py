@@ -1,11 +1,11 @@
 """The sampling auditor: its bounds, its power, and its error rate.
 
-The tests are seeded, so results are reproducible. For a new seed, the probability that any test
-here or in test_auditing_outputs.py fails for correct code is below 10⁻⁶. Each check that a loss is
-not above the budget has error 10⁻⁹. False flags are compared with a binomial tail of 10⁻⁸. Every
-required power is at least five standard errors away, with one exception: at ε = 0.1 an audit misses
-0.8·ε with probability about 3·10⁻⁴ (3.4 standard errors, from 200 runs). So three of four audits
-must reach it.
+The tests are seeded, so results are reproducible. With a new seed, correct code would fail any test
+here or in test_auditing_outputs.py with probability below 10⁻⁶. Each check that a loss is at most
+the budget has false-alarm probability 10⁻⁹. The number of false flags is compared with a binomial
+tail of 10⁻⁸. Every required power is at least five standard errors below the expected one, with one
+exception: at ε = 0.1, an audit finds less than 0.8·ε with probability about 3·10⁻⁴ (3.4 standard
+errors, from 200 runs). So there, three of four audits must find 0.8·ε.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def audited(budget: float, loss: float, seed: int, **options: Any) -> Audit:
 
 
 def within(found: Audit, loss: float) -> bool:
-    """Whether the guesses are consistent with a loss, with error probability 10⁻⁹."""
+    """Return whether the guesses are consistent with a loss, with false-alarm probability 10⁻⁹."""
     return lower_log_odds(found.right, found.guesses, SURE) <= loss
 
 
@@ -81,7 +81,7 @@ def mean_mechanism(method: str) -> tuple[ep.Release, SumAndSquares]:
 def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler, Sampler]:
     """Return samplers for two data sets in which one person is at opposite bounds.
 
-    The person's square is the same at both bounds.
+    At both bounds, the square of the value is the same.
     """
     source, sums = ep.Seeded(seed), mechanism.counts * (mechanism.grid // 3)
     other = sums.copy()
@@ -175,7 +175,7 @@ FLAGS = 0.1
 
 
 def flags(play: Callable[[int], Audit], repeats: int = 400) -> tuple[int, int]:
-    """Return the number of audits that flag, and the largest number allowed."""
+    """Return the number of audits that raise a flag, and the largest allowed number."""
     most = int(binom.isf(1e-8, repeats, FLAGS))
     return sum(not play(seed).passes for seed in range(repeats)), most
 
@@ -190,7 +190,7 @@ def test_false_flags_are_as_rare_as_promised_for_a_bit() -> None:
         return audit(*bits, epsilon=math.log(3), samples=10_000, confidence=confidence, seed=seed)
 
     found, most = flags(play)
-    # At least one audit flags, because every output attains the largest odds, e^ε.
+    # At least one audit raises a flag, because every output has the largest possible odds, e^ε.
     assert 1 <= found <= most
 
 
@@ -216,7 +216,7 @@ def test_proof_on_the_samples_that_were_searched_would_be_noticed() -> None:
         twice = (
             np.tile(one, 2),
             np.tile(two, 2),
-        )  # wrong: one sample for search and test
+        )  # wrong: the same sample for search and test
         return audit(*twice, epsilon=0.0, confidence=1.0 - FLAGS, seed=seed)
 
     found, most = flags(play, repeats=250)

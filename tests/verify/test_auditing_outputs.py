@@ -23,7 +23,7 @@ from tests.verify.test_auditing import audited, laplace, within
 
 
 def test_two_tails_and_a_middle_are_told_apart() -> None:
-    """A wide and a narrow distribution are distinguished, although no half-line separates them."""
+    """The auditor distinguishes a wide and a narrow distribution, which no half-line separates."""
     source = ep.Seeded(6)
     wide, narrow = laplace(source, 3000), laplace(source, 1000)
     assert audit(wide, narrow, epsilon=1.0, samples=100_000).loss > 2.0
@@ -43,7 +43,7 @@ def test_integers_of_any_size_and_lists_and_columns_are_outputs() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("kinds", [(np.int64, object), (np.int32, np.float64), (object, float)])
 def test_the_type_of_an_array_is_no_part_of_an_output(kinds: tuple[Any, Any]) -> None:
-    """Outputs with the same distribution in arrays of two types are not distinguished."""
+    """If outputs have the same distribution, arrays of different types are not distinguished."""
     source = ep.Seeded(10)
     one, two = (laplace(source, 5)(20_000).astype(kind) for kind in kinds)
     assert within(audit(one, two, epsilon=0.0), 0.0)

@@ -1,4 +1,4 @@
-"""Binomial tails against exact fractions and SciPy, and the error rate of the bound."""
+"""Binomial tails agree with exact fractions and SciPy, and the bound has the stated error rate."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def exact_tail(successes: int, trials: int, odds: Fraction) -> Fraction:
 def test_tails_are_the_sums_of_their_terms(data: Any, trials: int, log_odds: float) -> None:
     successes = data.draw(st.integers(0, trials))
     expected = exact_tail(successes, trials, Fraction(math.exp(log_odds)))
-    # Above one half, the tail is computed as one minus the other tail.
+    # Above one half, the tail is one minus the other tail.
     assert tail(successes, trials, log_odds) == pytest.approx(
         float(expected), rel=2e-13, abs=1e-300
     )
@@ -44,7 +44,7 @@ def test_long_tails_are_the_sums_of_their_terms(log_odds: float) -> None:
     odds = Fraction(math.exp(log_odds)).limit_denominator(1000)
     a, b = odds.numerator, odds.denominator
     successes = trials * a // (a + b) + 100
-    # Integers over a common denominator give the same sum without reducing fractions.
+    # Integers over a common denominator give the same sum, and fractions need not be reduced.
     numerator = sum(
         math.comb(trials, k) * a**k * b ** (trials - k) for k in range(successes, trials + 1)
     )
@@ -91,7 +91,7 @@ def test_the_bound_is_safe_and_as_large_as_that_allows(
 @pytest.mark.parametrize("error", [0.3, 0.05, 0.001])
 @pytest.mark.parametrize("trials", [1, 7, 40])
 def test_the_promise_is_kept_for_every_chance(error: float, trials: int) -> None:
-    """By enumeration, the bound exceeds the true value with probability at most `error`."""
+    """The bound exceeds the true value with probability at most `error`, by enumeration."""
     bounds = [lower_log_odds(k, trials, error) for k in range(trials + 1)]
     assert bounds == sorted(bounds)
     for log_odds in [x / 4 for x in range(-24, 25)]:
@@ -105,7 +105,7 @@ def test_the_ends() -> None:
     assert tail(0, 5, 1.0) == 1.0
     assert tail(3, 5, 800.0) == 1.0
     assert tail(3, 5, -800.0) == 0.0
-    chance = 0.001 ** (1 / 30)  # all successes: p^n = error
+    chance = 0.001 ** (1 / 30)  # if all trials succeed, p^n = error
     assert lower_log_odds(30, 30, 0.001) == pytest.approx(math.log(chance / (1 - chance)))
 
 

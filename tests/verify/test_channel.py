@@ -22,7 +22,7 @@ BUDGETS = [0.0, 1e-9, 0.05, 0.1, 0.5, 1.0, math.log(3), 3.0, 8.0, 20.0, 44.0, 60
 
 @dataclass
 class Hand:
-    """A channel that uses no code of epsilons."""
+    """A channel written without any code of epsilons."""
 
     epsilon: float
     chances: Sequence[Sequence[int]]
@@ -48,7 +48,7 @@ def test_a_known_loss_is_found_to_many_digits() -> None:
 
 
 def test_a_budget_just_below_the_loss_is_not_kept() -> None:
-    log = math.log(3)  # a float, so the exact ln 3 is slightly above or below
+    log = math.log(3)  # a float, so it is slightly above or below the exact ln 3
     above, below = math.nextafter(log, 2), math.nextafter(log, 1)
     assert exact_channel(Hand(above, [[3, 1], [1, 3]], 4)).holds
     assert not exact_channel(Hand(below, [[3, 1], [1, 3]], 4)).holds
@@ -136,7 +136,7 @@ def test_the_loss_of_a_bit_is_the_budget_but_for_rounding(epsilon: float) -> Non
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 3.0, 8.0, 20.0])
 def test_one_step_less_noise_is_noticed(epsilon: float) -> None:
-    """If the flip probability is smaller by 2⁻⁶⁴, the loss exceeds the budget."""
+    """If the flip probability is lower by 2⁻⁶⁴, the checker finds a loss above the budget."""
     table = Bit().channel(epsilon)
     (keep, flip), _ = table.chances
     broken = replace(table, chances=((keep + 1, flip - 1), (flip - 1, keep + 1)))
@@ -144,7 +144,10 @@ def test_one_step_less_noise_is_noticed(epsilon: float) -> None:
 
 
 def test_the_sign_of_zero_is_noticed() -> None:
-    """np.sign is 0 for a vector orthogonal to the direction. This third output is detected."""
+    """np.sign is 0 for a vector orthogonal to the direction.
+
+    The checker detects this third output.
+    """
     flip = WORD // 4
     table = Hand(2.0, [[WORD - flip, flip, 0], [0, 0, WORD]], WORD)
     assert exact_channel(table).losses == (math.inf,)

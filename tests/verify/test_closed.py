@@ -24,7 +24,7 @@ from tests.verify.test_drawn import loose, made, right, turned
 
 @dataclass(frozen=True)
 class Hand:
-    """A mechanism that uses no mechanism class of epsilons."""
+    """A mechanism written without any mechanism class of epsilons."""
 
     levels: Any
     weights: Any
@@ -51,7 +51,10 @@ def test_the_loss_is_what_a_person_moves_over_the_scale() -> None:
 
 
 def test_the_scale_of_a_single_cell_is_caught() -> None:
-    """Noise for a single cell is too small, because a person leaves one cell and enters another."""
+    """The noise for a single cell is rejected.
+
+    It is too small, because a person leaves one cell and enters another.
+    """
     mechanism = made("cells")
     assert ep.verify.exact(mechanism).holds
     half = Closed(mechanism.law.scale / 2, mechanism.cells)
@@ -61,28 +64,28 @@ def test_the_scale_of_a_single_cell_is_caught() -> None:
 
 
 class OffByOne(Closed):
-    """A distribution on tables that sum to one."""
+    """A wrong distribution: its tables sum to one."""
 
     def exponent(self, z: Any) -> Any:
         return super().exponent([z[0] - 1, *z[1:]])
 
 
 class Loose(Closed):
-    """A distribution on tables that need not sum to zero."""
+    """A wrong distribution: its tables need not sum to zero."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
 
 
 class Pierced(Closed):
-    """A distribution in which one value is impossible."""
+    """A wrong distribution: one value is impossible."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 33 else super().exponent(z)
 
 
 class Stepped(Closed):
-    """A distribution that declares stairs of width two."""
+    """A wrong distribution: it declares stairs of width two."""
 
     @property
     def pieces(self) -> Pieces:
@@ -90,7 +93,7 @@ class Stepped(Closed):
 
 
 class Elsewhere(Closed):
-    """A distribution that declares the shape of a single number."""
+    """A wrong distribution: it declares the shape of a single number."""
 
     @property
     def pieces(self) -> Pieces:
@@ -144,7 +147,7 @@ def test_a_replay_sees_a_sum_that_moves() -> None:
     ):
         after = gone + np.array([0, second, third])
         assert moved(step(mechanism), total, after, person) == (True, allowed)
-    # With independent noise a person can add less than their unit, so the sum over cells can
+    # With independent noise, a person may add less than their unit, so the sum over cells may
     # change.
     assert moved(step(loose(mechanism)), total, gone, person) == (True, True)
 
@@ -171,12 +174,12 @@ def replace_law(mechanism: Any, part: int) -> Any:
 
 
 def halved(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Draw noise of half the scale, as if a person changed only one cell."""
+    """Draw noise of half the scale, which would suffice if a person changed only one cell."""
     return right(self).draw(replace_law(self, 2), source, size, total)
 
 
 def sorted_table(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Draw noise that sums to zero, sorted so that the last cell has the largest value."""
+    """Draw noise that sums to zero, sorted so the last cell has the largest value."""
     return np.sort(right(self).draw(self, source, size, 0), axis=-1) + np.asarray(total)
 
 
@@ -222,7 +225,10 @@ def test_one_point_too_many_among_many_cells_is_noticed() -> None:
 
 
 def test_a_total_that_loses_a_point_is_noticed() -> None:
-    """If cells are halved and rounded down, no cell moves too far, but the sum of cells changes."""
+    """If cells are halved and rounded down, no cell moves too far, but their sum changes.
+
+    The checker notices.
+    """
 
     def half(self: Any, sums: Any) -> Any:
         return right(self).total(self, sums) // 2
@@ -247,7 +253,10 @@ SMALL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "scale"), SMALL)
 def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: str) -> None:
-    """The five numbers are uniform, with false-alarm rate 1e-9; a wrong scale is detected."""
+    """The numbers that are computed from a closed table are uniform.
+
+    A wrong scale is detected. The false-alarm probability is 1e-9.
+    """
     law = Closed(Fraction(scale), cells)
     pieces = closed.table(law, cells)
     chance = np.random.default_rng(3)

@@ -32,7 +32,7 @@ def test_verify_can_draw_too(neighbours: str) -> None:
 def test_verify_fails_where_a_promise_is_not_kept(
     fault: str, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The exit code reports the failure."""
+    """If a guarantee is violated, the exit code is not 0."""
 
     class Silent(SumAndSquares):
         def draw(self, source: Any, size: Any = None, total: Any = (0, 0)) -> Any:

@@ -1,4 +1,7 @@
-"""Compositions: losses add up, and the checked mechanism is the one drawn and charged."""
+"""Compositions: losses add up.
+
+The mechanism that is checked is the one that is drawn and charged.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
 
 
 def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
-    """A third of the noise makes losses exceed budgets, and so do triple weights.
+    """With a third of the noise, or triple weights, losses exceed budgets.
 
     With a third of the weights, losses are within budgets.
     """
@@ -53,7 +53,7 @@ def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
 
 
 class Off(Cube):
-    """Noise that is wrong by one."""
+    """A fault: noise that is off by one."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         drawn = super().draw(source, size)
@@ -61,7 +61,7 @@ class Off(Cube):
 
 
 class Even(Cube):
-    """Noise on even points only."""
+    """A fault: noise on even points only."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         half = Cube(self.scale / 2, self.dimension).draw(source, size)
@@ -69,7 +69,7 @@ class Even(Cube):
 
 
 class Once(Cube):
-    """The same noise for all sums."""
+    """A fault: the same noise for all sums."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         drawn = super().draw(source, size)
@@ -79,14 +79,14 @@ class Once(Cube):
 
 
 class Half(Cube):
-    """Noise of half the scale."""
+    """A fault: noise of half the scale."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         return Cube(self.scale / 2, self.dimension).draw(source, size)
 
 
 class Fine(Cube):
-    """Correct array draws, but single draws without noise."""
+    """A fault: array draws are correct, but single draws have no noise."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         return super().draw(source, size) if size is not None else (0,) * self.dimension
@@ -100,7 +100,10 @@ def test_other_noise_than_declared_is_noticed(wrong: type[Cube]) -> None:
 
 
 class Rounding(SeveralSums):
-    """Sums rounded up or down, so a person can move one of them by one point too many."""
+    """A fault: each sum is rounded up or down.
+
+    So a person can move one of them by one point too many.
+    """
 
     def total(self, tally: Any) -> Any:
         sums = tally.cells[:, ::2].T
@@ -120,7 +123,7 @@ class Bump(Cube):
 
 
 class Sum(Cube):
-    """A density that depends on the sum of absolute values, like that of independent noise."""
+    """A fault: a density of the sum of absolute values, like that of independent noise."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
@@ -173,15 +176,15 @@ def test_its_own_formulas_are_those_of_shells(scale: Fraction, means: int) -> No
 
 
 def test_a_point_of_a_shell_becomes_uniform_numbers() -> None:
-    """Numbers that are computed from the points of a shell are equally often in each quarter.
+    """Points of a shell are converted to numbers that are equally often in each quarter of [0, 1).
 
-    Each point is used 400 times, and quarters are those of [0, 1).
+    Each point is used 400 times.
     """
     law, chance = cube.vector(Cube(2, 2), 2), np.random.default_rng(1)
     points = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if max(abs(x), abs(y)) == 3]
     rows = [cube.numbers(law, list(z), chance) for z in points for _ in range(400)]
     for column in list(zip(*rows, strict=True))[1:]:
         counts = Counter(int(4 * each) for each in column)
-        # 2,400 of 9,600 numbers in each quarter, within six standard errors.
+        # Each quarter has 2,400 of 9,600 numbers, within six standard errors.
         assert all(abs(counts[cell] - 2400) < 6 * 43 for cell in range(4))
     assert all(0.0 <= each < 1.0 for row in rows for each in row)

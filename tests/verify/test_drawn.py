@@ -1,7 +1,7 @@
-"""Draws and totals against the declaration: correct mechanisms pass, and broken ones fail.
+"""Draws and totals are compared with the declaration: broken mechanisms fail.
 
-The tests are seeded. For a new seed, a correct mechanism fails with probability 10⁻⁶; there are
-fewer than twenty here.
+The tests are seeded. With a new seed, a correct mechanism would fail a test with probability
+10⁻⁶. It is tested fewer than twenty times here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def made(name: str) -> Any:
     elif method:
         options["method"] = method
     if method == "sampling":
-        options |= SAMPLE  # with related=True nearly nobody is sampled
+        options |= SAMPLE  # with related=True, hardly anybody is sampled
     if kind.startswith("open"):
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any
@@ -206,7 +206,10 @@ def rounded_up(self: Any, *given: Any) -> Any:
 
 
 def two_up(self: Any, *given: Any) -> Any:
-    """Replace `total`: use weights larger by two. The margin for rounding is only one."""
+    """Replace `total`: use weights that are larger by two.
+
+    The allowance for rounding is only one.
+    """
     return right(self).total(replace(self, weights=self.weights + 2), *given)
 
 
@@ -221,7 +224,7 @@ def counted_twice(self: Any, tally: Any) -> Any:
 
 
 def counted_beside(self: Any, tally: Any) -> Any:
-    """Replace `total`: also count people in the next cell."""
+    """Replace `total`: also count everyone in the next cell."""
     found = right(self).total(self, tally)
     return found + np.roll(found, 1)
 
@@ -262,7 +265,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
 )
 def test_broken_mechanisms_are_noticed(name: str, methods: dict[str, Any], words: str) -> None:
     broken = turned(made(name), **methods)
-    assert ep.verify.exact(broken).holds  # the check of losses misses it, so draws are checked too
+    assert ep.verify.exact(broken).holds  # the check of losses misses the fault
     found = ep.verify.draws(broken)
     assert not found.passes
     assert str(found).startswith("DRAWS OR TOTALS ARE NOT AS DECLARED.")

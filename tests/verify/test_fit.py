@@ -1,7 +1,7 @@
-"""Uniform numbers made from draws, compared with sums of probabilities; the false-alarm rate.
+"""Draws are converted to uniform numbers, compared with sums of probabilities.
 
-The tests are seeded, so results are reproducible. For a new seed, each statistical test here fails
-for correct code with probability below 10⁻⁷.
+The tests are seeded, so results are reproducible. With a new seed, correct code would fail each
+statistical test here with probability below 10⁻⁷.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The checker of losses evaluates every noise distribution, and computes certified bounds."""
+"""The checker of losses accepts every noise distribution, and computes certified bounds."""
 
 from __future__ import annotations
 
@@ -38,14 +38,17 @@ class TwoSided:
 
 
 class Gaussian(TwoSided):
-    """A distribution with a log-ratio per step that grows without bound."""
+    """A wrong distribution: its log-ratio per step grows without bound."""
 
     def exponent(self, x: int) -> Fraction:
         return Fraction(x * x, 100)
 
 
 class Doubled(TwoSided):
-    """A distribution with zero twice as likely, as sign and magnitude are drawn separately."""
+    """A wrong distribution: zero is twice as likely.
+
+    This happens if sign and magnitude are drawn separately.
+    """
 
     def exponent(self, x: int) -> Any:
         return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
@@ -57,14 +60,17 @@ class OneSided(TwoSided):
 
 
 class Holed(TwoSided):
-    """A distribution in which the value 100 is impossible; otherwise correct."""
+    """A wrong distribution: the value 100 is impossible."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class Bumpy(TwoSided):
-    """An exponent that is flat on a segment and then jumps; it is correct at both ends of it."""
+    """A wrong distribution: its exponent is flat on a segment and then jumps.
+
+    It is correct at both ends of the segment.
+    """
 
     def exponent(self, x: int) -> Any:
         a = abs(x)
@@ -72,7 +78,7 @@ class Bumpy(TwoSided):
 
 
 class HalfLine(OneSided):
-    """A one-sided distribution that declares a half-line."""
+    """A one-sided distribution. It declares a half-line."""
 
     @property
     def pieces(self) -> Any:
@@ -81,7 +87,7 @@ class HalfLine(OneSided):
 
 @dataclass
 class Silent:
-    """Declares no pieces."""
+    """A distribution that declares no pieces."""
 
     rate: Fraction
 
@@ -134,7 +140,7 @@ class Steps:
 
 @dataclass
 class Hand:
-    """A mechanism that uses no code of epsilons."""
+    """A mechanism written without any code of epsilons."""
 
     levels: Any
     weights: Any
@@ -187,7 +193,7 @@ def test_weights_that_make_no_sense_are_refused() -> None:
     with pytest.raises(PrivacyError, match="weight"):
         ep.verify.exact(Hand([1.0], [-1]))
     with pytest.raises(PrivacyError, match="whole number"):
-        ep.verify.exact(Hand([1.0], [1.75]))  # the checker does not round floats
+        ep.verify.exact(Hand([1.0], [1.75]))  # the checker must not round floats
     for keep in ([Fraction(3, 2)], [Fraction(-1, 2)], [0.5], [Fraction(1, 2)] * 2):
         with pytest.raises(PrivacyError, match="kept"):
             ep.verify.exact(Hand([1.0], [1], keep=keep, kind="sampled sum"))
@@ -293,7 +299,7 @@ def test_stairs_under_several_sums_are_refused(kind: str) -> None:
     assert ep.verify.exact(replace(cells, law=TwoSided(Fraction(1)))).holds
 
 
-# The sensitivity follows from the kind, regardless of the declaration.
+# The checker derives the sensitivity from the kind, whatever the mechanism declares.
 
 CELLS = Hand([1.0], [4], grid=1, reach=1, moves=2, kind="cells")
 
@@ -341,14 +347,14 @@ def test_a_histogram_that_forgets_that_people_leave_a_cell_is_refused() -> None:
 
 
 class Pierced(DiscreteLaplace):
-    """The noise distribution of a release, except that the value 100 is impossible."""
+    """A wrong distribution: that of a release, except that the value 100 is impossible."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class PiercedTable(Closed):
-    """The same for a table with noise that sums to zero."""
+    """The same fault in a table with noise that sums to zero."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 50 else super().exponent(z)

@@ -1,4 +1,4 @@
-"""The loss of a pair of sums, compared with enumeration, also for broken mechanisms."""
+"""The loss of a pair of sums agrees with enumeration, even for broken mechanisms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Fake:
 
     @property
     def pieces(self) -> Fake:
-        """The declared pieces: this object itself, even if its exponent contradicts them."""
+        """Return this object as the declared pieces, even if its exponent contradicts them."""
         return self
 
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -80,7 +80,7 @@ def hourglass(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
-    """An hourglass with the waist at y₀ + 1 for x ≥ 0, mirrored for x < 0."""
+    """A wrong hourglass: the waist is at y₀ + 1 for x ≥ 0, mirrored for x < 0."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -89,7 +89,7 @@ def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
-    """An hourglass with the waist on the same side for both signs of x."""
+    """A wrong hourglass: the waist is on the same side for both signs of x."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -98,7 +98,7 @@ def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def of_one_side(x: int, y: int, steps: int, inner: int) -> float:
-    """An hourglass in which one half is impossible."""
+    """A wrong hourglass: one half is impossible."""
     return math.inf if x < 0 else hourglass(x, y, steps, inner)
 
 
@@ -107,12 +107,12 @@ def rings(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def squares(x: int, y: int, steps: int, inner: int) -> float:
-    """Rings of the maximum norm, so a move in both coordinates counts only once."""
+    """Wrong rings: in the maximum norm, a move in both coordinates counts only once."""
     return stair(max(abs(x), abs(y)), steps, inner)
 
 
 def bumpy(x: int, y: int, steps: int, inner: int) -> float:
-    """Rings with a bump in the middle of the second stair."""
+    """Wrong rings: there is a bump in the middle of the second stair."""
     s = abs(x) + abs(y)
     return stair(s, steps, inner) + (s == inner + (steps - 1) // 2) * 5
 
@@ -191,7 +191,7 @@ def two_sums(law: Any, levels: list[float], weights: list[int], scheme: Any = No
 
 
 def keeps(mechanism: Any) -> bool:
-    """Whether every loss is at most the rung."""
+    """Return whether every loss is at most the rung."""
     losses = pair_losses(mechanism)
     return all(x <= Fraction(y) for x, y in zip(losses, mechanism.levels.tolist(), strict=True))
 
@@ -221,7 +221,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
 
 
 def test_the_count_moves_with_the_sum() -> None:
-    """The loss of two sums is half the loss of a sum and a count, so they need half the noise."""
+    """Two sums have half the loss of a sum and a count, so they need only half the noise."""
     one, two = (
         pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
         for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
@@ -260,7 +260,7 @@ def test_the_unbroken_twins_of_these_laws_keep_their_rate() -> None:
 
 @dataclass(frozen=True)
 class Loose:
-    """A mechanism with arbitrary fields: its unit can differ from the unit of its noise."""
+    """A mechanism with arbitrary fields. Its unit can differ from that of its noise."""
 
     levels: Any
     weights: Any
@@ -346,7 +346,7 @@ def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
     )
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
-    # The stated spending is the loss, rounded down to a float.
+    # These losses are floats, so the stated spending equals them exactly.
     for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
         said = Fraction(release.spent(float(budget)))
         assert said <= loss <= said * (1 + Fraction(1, 2**50))

@@ -1,4 +1,4 @@
-"""The displayed fields of a release file must match its stored release; edits are reported."""
+"""The displayed fields of a release file must match its stored release. Edits are reported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RELEASES: dict[str, Callable[[], Any]] = {
 
 
 def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Generate every displayed field of a file, by name and path."""
+    """Yield every displayed field of a file, by name and path."""
 
     def walk(part: Any, name: str, way: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
         if isinstance(part, dict):
@@ -155,7 +155,10 @@ def test_a_file_as_it_was_written_holds(name: str) -> None:
 
 
 def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
-    """If both the displayed and the stored value are edited, they do not follow from the draw."""
+    """If both the displayed and the stored value are edited, the check fails.
+
+    They no longer follow from the draw.
+    """
     text = RELEASES["mean"]().to_json()
     data = json.loads(text)
     data["value"] = data["release"]["estimate"]["value"] = data["value"] + 1.0

@@ -1,4 +1,7 @@
-"""The drawn mechanism is the checked one, and the stated spending is the privacy loss."""
+"""The mechanism that is drawn is the one that is checked.
+
+The stated spending is its privacy loss.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +140,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
     mechanism = published("line, weighted").mechanism
 
     class Modest(type(mechanism)):  # type: ignore[misc]
-        """A mechanism that declares losses of zero."""
+        """A wrong mechanism: it declares losses of zero."""
 
         @property
         def losses(self) -> Any:
@@ -148,7 +151,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
     assert min(ep.verify.exact(modest).losses) > 0
 
 
-# Diffusion: sampling, four crossings and a median; and slots to which people are assigned.
+# Diffusion consists of sampling, four crossings and a median. Then people are assigned to slots.
 
 
 def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
@@ -169,7 +172,7 @@ def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
             ep.verify.exact(replace(first, **change))
 
     class Fewer(type(first)):  # type: ignore[misc]
-        """A mechanism that omits one crossing from the list."""
+        """A wrong mechanism: it omits one crossing from its list."""
 
         crossings = property(lambda self: (self.up, self.down, self.wide))
 
@@ -214,7 +217,7 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
 def test_how_far_exponents_move_is_looked_at(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the largest change of exponents is understated, a check on small data sets detects it."""
+    """If the largest change of exponents is understated, a check on small data sets notices."""
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
     assert max(ep.verify.exact(stage).losses) > 0

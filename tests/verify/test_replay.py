@@ -1,4 +1,4 @@
-"""Replay holds for every statistic and every form of data, and lists the tested changes."""
+"""Replay passes for every statistic and form of data, and lists the changes that it tested."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_it_holds_on_slow_engines(make: Callable[[], Any], name: str, terms: str
 
 
 def test_on_dask_rows_may_share_labels() -> None:
-    """A person's counts are not joined to their rows by index labels, which can repeat."""
+    """On Dask, counts are not joined to rows by index labels, because labels can repeat."""
     table = dask_frame()
     found = [
         ep.frequencies(

@@ -1,4 +1,4 @@
-"""Replay detects earlier faults of reading data, which are planted again, and other faults."""
+"""Replay detects faults of reading data that existed in earlier versions, and other faults."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.verify.replayed import (
     held,
 )
 
-# Earlier faults of reading data, planted again.
+# Faults of reading data that existed in earlier versions, planted again.
 
 
 def shows(found: Replay, words: str) -> None:
-    """Check that the named change fails, and that the report contains no values of people."""
+    """Check that the named change fails, and that the report shows no one's values."""
     wrong = [outcome.change for outcome in found.outcomes if not outcome.holds]
     assert any(words in change for change in wrong), wrong
     assert not any(word in str(found) for word in ("person 1", "bike", "walk"))
@@ -46,7 +46,7 @@ def shows(found: Replay, words: str) -> None:
 def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     values = pd.Series(np.linspace(1, 9, 60), index=np.arange(60))
     budgets = pd.Series([0.1] * 30 + [2.0] * 30, index=np.arange(60))[::-1]
-    question = ep.Mean(values, bounds=(0, 10), **SAMPLE)  # so weights differ
+    question = ep.Mean(values, bounds=(0, 10), **SAMPLE)  # with these budgets, weights differ
     with pytest.raises(ArgumentError, match="labels"):
         replay(question, epsilon=budgets)
     monkeypatch.setattr(arrays, "same_labels", lambda **_: None)
@@ -54,7 +54,7 @@ def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_collated_column_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Case-insensitive grouping of ids, as with a collation of an engine, is detected."""
+    """Replay detects ids that are grouped without regard to case, as under a collation."""
     people = column.people
 
     def collated(given: Any, name: str, *, lenient: bool) -> Any:
@@ -107,7 +107,8 @@ def test_a_type_that_is_inferred_from_cells_shows(
 
     held(asked("mean, midpoint", terms, path))
     monkeypatch.setattr(door, "source", inferred)
-    # Under add/remove, text columns are read cell by cell, so the detected fault is in the file.
+    # Under add/remove, text columns are read cell by cell, so the fault that is detected is in the
+    # file.
     shown = "text that is no number" if terms == "replace" else "bytes that are no UTF-8"
     shows(asked("mean, midpoint", terms, path), shown)
 

@@ -98,7 +98,7 @@ def whole_in_each(totals: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The replay detects the fault even without the check in the tally."""
+    """Replay detects the fault even if the tally does not check it."""
     kept = expressions.with_totals
     monkeypatch.setattr(
         fold_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
@@ -132,14 +132,14 @@ def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(units._Divided, "cells", forgotten)
     with pytest.raises(PrivacyError, match="cannot be those of any people"):
         shows(monkeypatch)
-    # Without the check of tallies, the check of the mechanism remains.
+    # If tallies are not checked, the check of the mechanism remains.
     monkeypatch.setattr(tally_rows, "sound", lambda counted, **_: counted)
     with pytest.raises(PrivacyError, match="do not sum to one unit"):
         shows(monkeypatch)
 
 
 def shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Move a person from one town to rows in two others, and check that the fault is detected."""
+    """Move a person from one town to rows in two others. Check that the fault is detected."""
     monkeypatch.setattr(units._Divided, "wrong", 0)
     frame = pl.DataFrame(COLUMNS).with_columns(town=pl.lit("a"))
     rows = [{"by": town, "values": 10.0} for town in ("ü", "c", "c")]

@@ -1,4 +1,4 @@
-"""The sign-off sheet: the checks, the facts that no file can show, and blank lines."""
+"""The sign-off sheet: the checks, the facts that no file can show, and lines to fill in."""
 
 from __future__ import annotations
 

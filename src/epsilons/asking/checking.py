@@ -286,7 +286,7 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
     """Return the reasons to refuse columns other than the values under replace."""
     if question.policy("replace") == "exclude":
         return ()
-    means = not isinstance(question, Frequencies)  # which have no missing="exclude"
+    means = not isinstance(question, Frequencies)  # frequencies do not accept missing="exclude"
     reasons = {
         f"rows in no declared group{_EXCLUDED if means else ''}": (
             beside.get("by", 0) + beside.get("by_2", 0)

@@ -122,7 +122,8 @@ def mean(
         groups_are: "private"; or "public", under replace, if group membership is public: then
             nobody is in two groups, and each group has its own cap and less noise.
         where: the rows to include: a Boolean column, or its name; or a pair of a column and a
-            label, such as ("answer", "yes"). A missing value is not the label. It is private.
+            label, such as ("answer", "yes"). A missing entry does not equal the label. Which rows
+            are included is private.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to the
             number of people that you expect at each. These are public. Wrong numbers reduce
             accuracy, never privacy.
@@ -156,8 +157,8 @@ def mean(
         all sets of results, the probabilities differ by at most a factor e^{e_i}. Here e_i ≤ ε_i is
         the loss that `release.spent` reports. Exact on integers: docs/proofs/additive.md.
         Under add/remove the same holds with and without person i, where e_i ≤ ε_i is
-        `release.spent(ε_i)`: docs/proofs/add-remove.md. A private group counts as part of a
-        person's value, and so does whether they answered or are selected by `where`:
+        `release.spent(ε_i)`: docs/proofs/add-remove.md. The guarantee also protects a person's
+        private group, whether they answered, and whether `where` includes them:
         docs/proofs/groups.md, docs/proofs/parallel.md.
 
     Reference:
@@ -194,7 +195,7 @@ def total(
 ) -> Release:
     """Publish the sum of a column over people when everyone has their own ε.
 
-    With `person` all rows of a person are added up. The sum of their means is something else:
+    With `person`, all rows of a person are added up. For the sum of each person's mean, use
     `epsilons.mean(…).total()`.
 
     Args:
@@ -287,7 +288,7 @@ def frequencies(
             leaves a person out of the counts, ∞ makes their record public.
         menu: the budgets that words stand for, if `epsilon` is a column of words.
         categories: declared without looking at the data: distinct strings, integers or booleans.
-            Numbers are categories too, not edges: with 0, 18 and 65, someone who is 30 is in none.
+            Integers are categories, not bin edges: with [0, 18, 65], the value 30 has no category.
             For a tuple of columns, a tuple with a list for each; every combination is a cell.
         edges: for bins of numbers, instead of categories: edges [0, 18, 65], or pairs that may
             leave gaps, [(0, 18), (30, 65)]. A bin holds lo ≤ value < hi; the last one also holds
@@ -317,8 +318,9 @@ def frequencies(
         method: "auto", or the name of a rule.
         missing: "error", the default under replace: a missing or undeclared value is refused unless
             `other` is given. Under add/remove such a value is in `other`, or in no category.
-        by: another way to ask for a table: the column before `values`, or a list of two.
-            by="region", values="answer" means the same as values=("region", "answer").
+        by: another way to ask for a table: its first column, or a list of its first two columns;
+            `values` is then the last column. by="region", values="answer" means the same as
+            values=("region", "answer").
         groups: the labels of `by`; for two columns, a list for each.
         levels: for add/remove, as for `epsilons.mean`.
         cap: for add/remove, as for `epsilons.mean`.
@@ -331,8 +333,8 @@ def frequencies(
 
     Returns:
         The release: `.value` and `.raw` in the order of `.categories`, `.interval()` for each
-        category, `.band()` for all at once. Of a table, `.marginal("region")` has the shares of one
-        column, and `.within("region")` those of the answers in each region.
+        category, `.band()` for all at once. For a table, `.marginal("region")` has the shares of
+        one column, and `.within("region")` the shares of the answers within each region.
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).

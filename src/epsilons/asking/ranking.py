@@ -103,8 +103,8 @@ def quantile(
         The same as for `epsilons.mean`: docs/proofs/quantiles.md.
 
     Reference:
-        A table is a closed histogram (docs/proofs/closed.md). A selection is the exponential
-        mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
+        A table is a histogram whose noise sums to zero (docs/proofs/closed.md). A selection is the
+        exponential mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
     """
     return answered(Quantile, locals())
 
@@ -131,15 +131,16 @@ def count(
     title: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish the number of people, if participation is private; or how many have a label.
+    """Publish the number of people, if participation is private, or of people with a label.
 
     Under add/remove, everyone whose budget is at least the lowest level counts as one, and spends
-    that level. With `where` under replace, it is the share of those who have the label times the
-    number of people, which is public.
+    that level. With `where` under replace, the result is the estimated share of people with the
+    label, times the number of people, which is public.
 
     Args:
-        values: any column of numbers, or an array; only its rows are counted. It can be None if
-            budgets are a column or an array: then their rows are counted.
+        values: any column of numbers, or an array. Its rows are counted, and its numbers are
+            ignored. It can be None if budgets are a column or an array: then their rows are
+            counted.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: a table or a file: see `epsilons.mean`.
@@ -155,8 +156,8 @@ def count(
         missing: "exclude" counts only people who have a value, and keeps private who they are. By
             default everyone counts, with or without a value.
         where: a pair of a column and a label, such as ("answer", "yes"), or a Boolean column. Only
-            people are counted who have a row with that label. Labels are compared exactly, and a
-            missing value is not the label. Leave out values and missing.
+            people who have a row with that label are counted. Labels are compared exactly, and a
+            missing value matches no label. Do not give `values` or `missing` together with `where`.
         levels: the budgets that people were offered.
         cap: the largest amount that anyone spends, if it is below the lowest level.
         ledger: instead of epsilon, a claim on a ledger.

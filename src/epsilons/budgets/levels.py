@@ -98,7 +98,7 @@ class Budgets:
 
     @classmethod
     def of_levels(cls, levels: Floats, counts: Integers) -> Budgets:
-        """Return budgets from distinct levels, ascending, and the number of people at each."""
+        """Return `Budgets` with these levels (distinct, ascending) and these numbers of people."""
         made = cls.__new__(cls)
         made._set(levels.copy(), counts.copy())
         return made

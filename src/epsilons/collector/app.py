@@ -47,7 +47,7 @@ LONGEST: Final = 120.0
 
 
 class Patient(H11Protocol):
-    """A connection that is aborted if head, body or response are too slow, even if data trickle."""
+    """A connection with time limits for head, body and response, even if data keep trickling in."""
 
     _late: asyncio.TimerHandle | None = None
 
@@ -149,7 +149,8 @@ PLAIN: Final = {
 """Headers of every data response, which browsers must never show as a page."""
 
 ANYWHERE: Final = {"Access-Control-Allow-Origin": "*"}
-"""Headers of responses to reports. An offline page has no origin, and no cookies are used."""
+"""Headers of responses to reports. Every origin is allowed, because an offline page has no origin.
+This is safe, because no cookies are used."""
 
 KEY: Final = "reservation"
 """The name of the header with the key of a reservation."""
@@ -299,7 +300,7 @@ class _Pages:
         return _told(200, await asyncio.to_thread(self._service.question, name))
 
     async def offline(self, request: Request) -> Response:
-        """Return the offline page, which browsers save because it needs its own security policy."""
+        """Return the offline page as a download, because it needs its own security policy."""
         name = request.path_params["survey"]
         saved = {"Content-Disposition": f'attachment; filename="{name}.html"'}
         return _page(offline_page(self._service.survey(name)), more=saved)

@@ -68,7 +68,7 @@ class Participants:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop; the remaining people do not answer."""
+        """Stop, so the remaining people do not answer."""
         self._over.set()
         self._thread.join()
 

@@ -98,17 +98,18 @@ BATCH: Final = 10
 """An open survey adds at least this many reports at a time, and withholds at least this many."""
 
 WEIGHTS: Final[tuple[Weights, ...]] = ("uniform", "variance")
-"""Equal weights, which allow any choice of levels; and weights for levels unrelated to answers."""
+"""Two weightings of reports. With equal weights, intervals are valid even if levels depend on
+answers. With inverse variances, intervals are valid if levels are independent of answers."""
 
 TICK: Final = 1.0
 """The shortest time between two reads of the file, in seconds."""
 
 REST: Final = 20.0
-"""The smallest ratio of the time between two reads to the duration of a read."""
+"""The time between two reads of the file is at least this many times the duration of a read."""
 
 
 def joined(forms: Mapping[bytes, int]) -> Reports:
-    """Join single reports of one survey into one sorted batch: its order reveals nothing.
+    """Join single reports of one survey into one batch, sorted to hide the order of arrival.
 
     Args:
         forms: the number of people who sent each form, i.e. each distinct sequence of bytes. There

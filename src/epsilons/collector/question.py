@@ -30,8 +30,8 @@ MOST_EPSILON: Final = 16.0
 """Bounds on a level's budget. Smaller budgets are not informative; new surveys have a lower maximum
 (see `Level`)."""
 CERTAIN: Final = 100
-"""Levels are described by how many of this many people send their true answer. If all of them do,
-after rounding, a level hides nothing."""
+"""A level is described to people as "so many of 100 send their true answer". A level at which this
+number is 100, after rounding, hides nothing."""
 
 _ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
@@ -135,7 +135,7 @@ class Survey:
 
     @cached_property
     def mechanism(self) -> Bit | Mean | Frequencies:
-        """The local randomizer and its estimator: one bit from each person."""
+        """The local randomizer, in which each person sends one bit, with its estimator."""
         menu = [level.epsilon for level in self.levels]
         if self.options is not None:
             return Frequencies(self.options, method="hadamard", levels=menu)

@@ -137,7 +137,7 @@ class Service:
         return self._surveys[name].closed_at(self._now())
 
     def _watch(self, store: SurveyStore) -> None:
-        """Close surveys that reached their closing time, in case the clock is set back later."""
+        """Close surveys at their closing time, so they stay closed if the clock is set back."""
         for name in self._surveys:
             if self._over(name) and not store.closed(name)[0]:
                 store.shut(name, early=False)
@@ -185,7 +185,8 @@ class Service:
             201 if it is now reserved; 200 if it was already reserved with this lock; 208 if a
             report was already sent with this lock; 409 if it is in use elsewhere, whether or not a
             report was sent from there; 410 if the survey is closed; 403 if the invitation is
-            unknown; 404, 422, 429, 503.
+            unknown; 404 if the survey is; 422 if `lock` is not a hash; 429 after too many failed
+            tokens; 503 if the request must be sent again later.
         """
         if name not in self._surveys:
             return _done(ABSENT)
@@ -212,8 +213,10 @@ class Service:
         Returns:
             201 if a new report is on disk; 200 if the same report was sent again; 409 if the
             invitation was used or is not reserved with this key, or if another report has this id;
-            410 if the survey is closed; 422 if the bytes are not a report of this survey; 403 if
-            the invitation is unknown; 404, 413, 429, 503.
+            410 if the survey is closed; 422 if the bytes are not a report of this survey, or 413 if
+            they are too many; 403 if the invitation is unknown; 404 if the survey is unknown, or
+            `report_id` is malformed; 429 after too many failed tokens; 503 if the report must be
+            sent again later.
         """
         early = self._refused(name, report_id, token, data)
         if early is not None:

@@ -307,7 +307,7 @@ class SurveyStore:
             self._invite(survey, new)
 
     def invited(self, survey: str) -> tuple[int, int]:
-        """Return the number of invitations without replacements, and the number of replacements."""
+        """Return the number of original invitations, and the number of replacements."""
         sql = (
             "SELECT (SELECT count(*) FROM invitations WHERE survey = id), replaced FROM surveys "
             "WHERE id = ?"

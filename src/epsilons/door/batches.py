@@ -496,7 +496,7 @@ def _sealed(run: Callable[[], object]) -> Iterator[Any]:
 
 
 def _opened(sealed: bytes) -> Any:
-    """Return the unpickled result of the user's own executor, or raise its exception."""
+    """Unpickle a result of the user's own executor: return it, or raise it if it is an error."""
     found = pickle.loads(sealed)  # noqa: S301
     if isinstance(found, EpsilonsError):
         raise found

@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 __all__ = ["COMMAS", "FORMS", "THOUSANDS", "TRUTH", "Look", "forms_of", "look"]
 
 
-# Formats of text in place of numbers, reported to the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
+# Formats of text in place of numbers, such as "13,170", "1,5", "45 kg" and "2026-01-31". They are
+# reported to the curator only.
 #
 # Such text is never parsed as a number, because one cell must not change how other cells are
-# parsed. All its cells count as missing, so the curator is warned.
+# parsed. All such cells count as missing, so the curator is warned.
 
 LOOKED_AT: Final = 2**14
 """The largest number of cells that are inspected."""
@@ -95,7 +96,7 @@ def _text(values: Any) -> pl.Series:
 
 
 def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
-    """Return the text cells of a column that do not parse as numbers; none for other types."""
+    """Return the text cells of a column that do not parse as numbers; no cells for other types."""
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
@@ -237,7 +238,8 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
     """Add up the result of the query.
 
     Args:
-        found: the columns of the result, with one entry for each number of rows that a person has.
+        found: the columns of the result, with one entry for each possible number of rows of a
+            person.
         shared: the budget of everyone, if it is one number.
         lowest: the lowest level of budgets.
     """
@@ -287,7 +289,7 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
 
 
 def _median(size: Integers, people: Integers) -> float:
-    """Return the median of sizes, weighted by their numbers of people; 0 without people."""
+    """Return the median of sizes, weighted by their numbers of people; 0 if nobody is counted."""
     order = np.argsort(size)
     ends = np.cumsum(people[order])
     if ends.size == 0 or ends[-1] == 0:
@@ -387,7 +389,7 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
     Args:
         rows: rows with marks, with `e` if there is a column of budgets, and `who` if there is a
-            column of ids. Rows without a person are a group, but not a person.
+            column of ids. Rows without a person form a group, but do not count as a person.
         lowest: the lowest level of budgets.
     """
     import narwhals as nw
@@ -427,9 +429,10 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Return flags of the budget `e` (0 if `person` is 0), and `e` as the least and the largest.
+    """Return flags of the budget `e`, and `e` as the least and the largest budget of a row.
 
-    If `e` is not a positive, finite budget of a person, the least is ∞ and the largest is 0.
+    All flags are 0 if `person` is 0. If `e` is not a positive, finite budget of a person, the least
+    is ∞ and the largest is 0.
     """
     import narwhals as nw
 

@@ -372,8 +372,8 @@ def of_values(
     """Move arrays of values of any kind to Polars, without a copy where possible.
 
     Returns:
-        The table; None if the type of values declares nothing, or Polars does not accept them. In
-        that case `arrays.py` reads their entries one by one.
+        The table; None if the type of values is not declared (a list or objects), or Polars does
+        not accept them. In that case `arrays.py` reads their entries one by one.
 
     Raises:
         ArgumentError: an argument is not a single column, or the lengths differ.
@@ -492,7 +492,7 @@ class AbsentRows(Rows):
         return levels[levels > 0.0], people[levels > 0.0]
 
     def count(self, ask: Ask) -> Tally:
-        """Return the tally of these people, with units divided as assumed: see `Rows.count`.
+        """Return the tally of these people, divided among cells as `Absent` says: see `Rows.count`.
 
         Raises:
             ArgumentError: the table of levels and cells would be too large.
@@ -514,8 +514,8 @@ class AbsentRows(Rows):
     def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
         """Return the sums of numbers: half of the people are above the middle, half below.
 
-        If budgets are private, one number is at the end of its range, where the noise of a ratio
-        has the largest effect. Two columns are uncorrelated.
+        If budgets are private and each person has one number, all numbers are at the upper end of
+        the range, where the noise of a ratio has the largest effect. Two columns are uncorrelated.
         """
         off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
         low, high = HALF - off, HALF + off

@@ -123,7 +123,7 @@ def _settled(ways: list[_Way], account: Account) -> Releases:
 
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
-    """Return a `_Way` for each question; means that are better drawn together share a `_Way`."""
+    """Return a `_Way` for each question. Means that are drawn together share one `_Way`."""
     gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
     several_of = {place for places in gathered if len(places) > 1 for place in places}
     opened = _opened(questions, calls, several_of)
@@ -323,8 +323,8 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     first = drawn[0]
     if len(drawn) == 1:
         return Releases(releases, first.spent, first.mechanism)
-    # Each part of a budget is rounded down separately and implies a total budget. A person's budget
-    # is at least the largest of these totals.
+    # Each question's part of a budget is rounded down separately. Each part implies a smallest
+    # possible budget, and a person's budget is at least the largest of these.
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])

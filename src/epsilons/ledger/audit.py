@@ -117,7 +117,7 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
 
 
 def _named(book: Book, number: int) -> str:
-    """Return an event's name for messages; under add/remove its number would reveal membership."""
+    """Return a name for an event in messages. Under add/remove, its number is private."""
     return "An event" if book.private else f"Event {number}"
 
 

@@ -256,14 +256,14 @@ class Book:
         return chain.keyed_head(self.secret, event[1], secrets.token_hex(16) if fresh else None)
 
     def is_head(self, head: str, event: tuple[int, bytes]) -> bool:
-        """Whether a head, of this or an earlier version, is the end of the chain at an event."""
+        """Whether a head, in the format of this or an earlier version, belongs to an event."""
         if head == chain.head_of(*event):
             return True
         once = head.partition(":")[0]
         return self.private and head == chain.keyed_head(self.secret, event[1], once)
 
     def release(self, name: str) -> Kept | None:
-        """Find a release by its name.
+        """Find a release by its name; None if there is no such release.
 
         Blanks around a name are ignored. Earlier versions did not ignore them, so a ledger can have
         two names that differ only in blanks. Then an exact match is preferred.
@@ -359,7 +359,7 @@ class Book:
         return who if self.store.one(known, other) is None else other
 
     def balances(self, who: door.People) -> Integers:
-        """Return position, account, budget and spending of people with an account, by account.
+        """Return position, number, budget and spending of each account found, ordered by number.
 
         A few people are looked up in the database. For many people, all accounts are read and
         matched.
@@ -401,7 +401,7 @@ class Book:
         return sum(not gone.isdisjoint(self._marks(who)) for who in ids) if gone else 0
 
     def _marks(self, who: bytes) -> list[bytes]:
-        """Return the marks that remain of an erased id, for both possible tags."""
+        """Return the keyed hashes that remain after an id is erased, for both possible tags."""
         tags = filter(None, (who, door.other_tag(who)))
         return [chain.mark(self.secret, each) for each in tags]
 
@@ -442,7 +442,7 @@ def chunks(rows: Integers, *first: Any) -> Iterator[Row]:
 
 
 def tidy(store: Store) -> None:
-    """Reset limits that exceed a budget, after a release was closed and if no other is open."""
+    """After a release was closed, reset limits that exceed a budget, if no release is open."""
     if store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0] == 0:
         store.run(
             "UPDATE accounts SET most = CASE WHEN spent > budget THEN spent ELSE budget END "

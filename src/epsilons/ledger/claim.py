@@ -36,7 +36,7 @@ USED_UP: Final = {
     "failed": "failed after drawing had begun: what was offered is paid. Choose another name.",
     "abandoned": "was abandoned. Choose another name.",
 }
-"""Why a name can no longer be used, by the state of its release."""
+"""The reason why a name can no longer be used, by the state of its release."""
 
 UNSTORED: Final = (
     "The database of the ledger failed after name={name!r} was drawn. Everyone has paid what they "
@@ -94,6 +94,9 @@ class Claim:
         Args:
             question: a hash of all arguments; no data are hashed.
             former: hashes of the same arguments in earlier versions.
+
+        Returns:
+            The settled result; None if the release has begun, or was already open.
 
         Raises:
             ClaimError: the name belongs to another question, or can no longer be used; or another
@@ -356,14 +359,14 @@ class Claim:
             return self._keep(settled, charged)
 
     def _drawn(self, released: Callable[[], Settled]) -> Settled:
-        """Draw. Tests watch the steps before and after the draw, as they watch statements."""
+        """Draw the result. Calls `watch` before and after, where tests interrupt the process."""
         self._store.watch("before the draw")
         settled = released()
         self._store.watch("after the draw")
         return settled
 
     def _pay_back(self) -> None:
-        """Refund the prepaid offers, within the write that charges the actual loss."""
+        """Refund the prepaid offers, within a write transaction."""
         self._store.run(
             "UPDATE accounts SET spent = spent - charges.amount FROM charges "
             "WHERE charges.release = ? AND charges.account = accounts.number",

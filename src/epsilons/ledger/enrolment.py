@@ -24,7 +24,7 @@ from epsilons.types import Integers
 __all__ = ["Enrolment", "erase", "give"]
 
 NEW: Final = -1
-"""The previous budget of a new account."""
+"""Stands for the previous budget of a new account, which has none."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
     """Find people who have an account, and restore erased people who come back.
 
     Returns:
-        Position, account and budget of everyone found, by account. For people who come back, also
-        the changes: account, budget and the same budget again.
+        Position, account and budget of everyone found, ordered by account; and for people who come
+        back, the rows to record as changes: account, old budget, and new budget, which is the same.
     """
     store = book.store
     known = book.accounts(ids, "number", "budget")

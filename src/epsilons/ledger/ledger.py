@@ -220,7 +220,7 @@ class Ledger:
         return Claim(self._book, name, _rule(at_most, share))
 
     def budgets(self, *, at_most: float | None = None, share: Part | None = None) -> Budgets:
-        """Return the budgets that a claim would be offered now, for `ep.plan`.
+        """Return the budgets that a claim made now would be offered, for `ep.plan`.
 
         Args:
             at_most: as for `claim`.

@@ -48,7 +48,7 @@ The best multiple of 1/COARSE is found first, then the best multiple of 1/FINE n
 """
 
 _ANYBODY: Final = Budgets({1.0: 1000})
-"""Arbitrary people, for reading the range of an answer, which does not depend on people."""
+"""Arbitrary people, used to compute the range of an answer, which does not depend on them."""
 
 Errors: TypeAlias = list[float]
 
@@ -290,7 +290,7 @@ def _shares(
 def _parts(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """Return each release's share if whole budgets are used up."""
+    """Return the shares for people who have spent nothing yet. Their sum is at most 1."""
     pairs = zip(asked, wanted, strict=True)
     alike = {(each.facts, tolerance) for each, tolerance in pairs}
     if len(alike) == 1:
@@ -323,7 +323,7 @@ def _parts(
 def _best_limit(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[float, Errors, float]:
-    """Return the uniform limit that minimizes the largest error, the errors and what is left."""
+    """Return the uniform limit that minimizes the largest error, its errors and the budget left."""
     usable = people.left[people.left > 0.0]
     low, high = math.log(usable.min() / len(asked)), math.log(usable.max())
 

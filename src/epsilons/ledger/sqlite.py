@@ -20,7 +20,7 @@ CACHE: Final = 200_000
 THERE: Final = "already exists: open it with ep.Ledger(where), or begin in a new file."
 
 CLEAN: Final = 1
-"""The user_version of files without readable remains of erased data; older files have 0."""
+"""The user_version of files in which erased data are overwritten; older files have 0."""
 
 
 class SQLite(Store):

@@ -464,7 +464,7 @@ class Digest:
 
     @property
     def value(self) -> bytes:
-        """The hash."""
+        """The hash of everything that was added."""
         return self._hash.digest()
 
 

@@ -2,7 +2,7 @@
 
 mechanism = local.Bit()
 report = mechanism.randomize(1, epsilon=0.5)         on the person's device
-release = mechanism.estimate(reports)                wherever reports are collected
+release = mechanism.estimate(reports)                where reports are collected
 release = mechanism.estimate("column", data=frame)   from a table of reports, on any engine
 """
 

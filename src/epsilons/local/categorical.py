@@ -100,14 +100,14 @@ class Frequencies(Randomizer):
 
     @property
     def middle(self) -> float:
-        """Midpoint of the two values that one report can contribute to a cell's estimate."""
+        """The midpoint of the two values that a report can contribute to the estimate of a cell."""
         if self.method == "rappor":
             return 0.5
         return 1.0 / order(self.cells) if self.method == "hadamard" else 0.0
 
     @cached_property
     def parameters(self) -> bytes:
-        """The number of categories, the method, the public seed and a digest of the labels."""
+        """The public parameters: number of categories, method, public seed, digest of labels."""
         code, seed = CODES[self.method], self.public_seed if self.method == "projection" else 0
         return PARAMETERS.pack(self.cells, code, seed, self.labels.digest)
 
@@ -142,7 +142,7 @@ class Frequencies(Randomizer):
         return Channel(epsilon, every, outputs, table, WORD * len(rows))
 
     def _minus(self, rows: NDArray[Any], cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether the public matrix is −1 at each pair of a row and a cell."""
+        """Return, for each pair of a row and a cell, whether the public matrix is −1 there."""
         if self.method == "hadamard":
             return negative(rows.astype(np.uint32), cells.astype(np.uint32))
         return signs(self.public_seed, rows, cells.astype(np.uint64))

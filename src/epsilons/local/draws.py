@@ -115,7 +115,8 @@ def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArra
     found: NDArray[np.bool_] = gap < 0.0
     np.abs(gap, out=gap)
     limit *= BAND
-    # Absolute margin: F is a ceiling, and the relative band around a limit below one has no words.
+    # Widen the band by a few words: F is rounded up, and a relative band around a limit below 1 is
+    # narrower than one word.
     limit += 4.0
     near = gap <= limit
     if near.any():
@@ -189,7 +190,7 @@ class Shifted:
 
     @classmethod
     def of(cls, epsilon: float, reach: int) -> Shifted:
-        """Return the integer with discrete Laplace noise of scale reach/ε; none for ε = ∞."""
+        """Return an integer with discrete Laplace noise of scale reach/ε, or no noise for ε = ∞."""
         levels = np.array([epsilon])
         if np.isinf(epsilon):
             return cls(levels, PointMass(), reach)
@@ -197,7 +198,7 @@ class Shifted:
 
     @cached_property
     def weights(self) -> Integers:
-        """A single weight of 1: the integer is reported as it is."""
+        """A single weight of 1: noise is added to the integer itself."""
         return np.ones(1, dtype=np.int64)
 
 
@@ -286,7 +287,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
     bits = 64
 
     def reached(y: int) -> bool:
-        """Whether W < e^{−y·rate}; bits drawn to decide this are kept for the next comparison."""
+        """Whether W < e^{−y·rate}. Bits drawn to decide this are kept for the next comparison."""
         nonlocal lead, bits
         if y <= 0:
             return True
@@ -370,7 +371,7 @@ class Cap:
         return 1 << self.signs
 
     def advantage(self, epsilon: Floats) -> tuple[Floats, Floats]:
-        """Return E[e₁] and E[e₁·e₂], where e_i is −1 if sign i is flipped and 1 otherwise.
+        """Return E[e₁] and E[e₁·e₂], where e_i is −1 if sign i is flipped, and 1 otherwise.
 
         Args:
             epsilon: budgets.
@@ -419,7 +420,7 @@ class Cap:
         return found
 
     def channel(self, epsilon: float) -> Channel:
-        """Return the exact distribution of an answer, for `epsilons.verify`; up to 8 signs."""
+        """Return the exact distribution of an answer of up to 8 signs, for `epsilons.verify`."""
         flip = threshold(epsilon, self.inside, self.answers)
         inside, outside = self.inside, self.answers - self.inside
         every = range(self.answers)
@@ -534,7 +535,7 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
 
     Returns:
         float32, len(seeds) × count × dimension. Rounding can differ between machines in the
-        seventh digit of a direction, which changes an estimate even less.
+        seventh digit of a direction. The effect on an estimate is even smaller.
     """
     pairs = (dimension + 1) // 2
     words = words_of(seeds, count * pairs)

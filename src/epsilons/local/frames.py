@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # A column of bytes: each entry is a batch of reports. Batches of one person are read vectorized.
 
 _FLAGS = 6
-"""Offset of the flags in a header: the only byte that can differ between reports of a mechanism."""
+"""The offset of the flags in a header. In the headers of single reports of a mechanism, only this
+byte can differ."""
 
 
 def reports_in(column: Bytes, mechanism: Randomizer) -> Iterator[Reports]:
@@ -123,7 +124,7 @@ def _joined(batches: list[Reports]) -> Reports:
 
 @dataclass(frozen=True)
 class Adding:
-    """Fold batches of rows into one state. It can be pickled, so engines can send it to workers.
+    """A function that adds batches of rows to one state. Engines can pickle it for their workers.
 
     Attributes:
         mechanism: the mechanism that made the reports.

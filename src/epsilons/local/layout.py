@@ -46,7 +46,7 @@ class Unpacker:
 
 
 def packed(bits: NDArray[np.bool_]) -> bytes:
-    """Pack bits into bytes, the first bit lowest; every row of a matrix begins a new byte."""
+    """Pack bits into bytes, from the lowest bit up. Every row of a matrix begins a new byte."""
     return np.packbits(bits, axis=-1, bitorder="little").tobytes()
 
 
@@ -111,15 +111,17 @@ class Layout(ABC):
         """
 
     def alone(self, table: Batch) -> Batch | None:
-        """Complete the table of `fields` for people who each sent a separate report.
+        """Add the columns that are missing from a table read with `fields`.
+
+        Each row of such a table is a separate report of one person.
 
         Returns:
-            All columns; None if an answer does not match its size.
+            All columns; None if an answer is inconsistent with its size.
         """
         return table
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Return the order of a table's rows in reports; None if it is unchanged.
+        """Return the order in which the rows of a table appear in reports; None if it is unchanged.
 
         Raises:
             DataError: an answer is invalid.
@@ -129,7 +131,7 @@ class Layout(ABC):
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
         """Return the number of people in the front part of a batch.
 
-        Joining batches concatenates all front parts, then all other parts.
+        When batches are joined, all front parts come before all other parts.
         """
         return people
 

@@ -24,7 +24,7 @@ from epsilons.types import Floats, Integers
 _HINT = "0 sends pure noise and math.inf the value itself."
 
 GRID: Final = 1 << 30
-"""Number of steps of the public grid. Numbers are rounded to it before they are randomized."""
+"""The number of steps of the public grid. Values are rounded to the grid before randomization."""
 
 
 def budgets_of(epsilons: Any, people: int) -> Floats:

@@ -270,7 +270,7 @@ class Randomizer(ABC):
                 weight 0.
 
         Returns:
-            Everything that `estimate` needs from the reports.
+            The sums and counts that `estimate` needs.
 
         Raises:
             DataError: a report is malformed or too long, from another mechanism, or at a budget

@@ -72,7 +72,7 @@ class Bit(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """Empty: there are no parameters."""
+        """The public parameters, which are empty: a bit needs none."""
         return b""
 
     def channel(self, epsilon: float) -> Channel:
@@ -172,7 +172,7 @@ class Mean(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """The bounds, two float64."""
+        """The public parameters: the bounds, as two float64."""
         return PARAMETERS.pack(*self.bounds)
 
     def channel(self, epsilon: float) -> Channel | Shifted:
@@ -198,7 +198,10 @@ class Mean(Randomizer):
         return gridded(numbers, absent, self.bounds), len(numbers)
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:
-        """Put people who send one bit first, so `_draw` and `_add` can use slices."""
+        """Put people who send one bit first, so `_draw` and `_add` can use slices.
+
+        Returns None if everyone sends one bit.
+        """
         return bits_first(self._as_number(epsilon))
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:

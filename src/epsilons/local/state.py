@@ -19,7 +19,7 @@ from epsilons.types import Floats, Integers
 # Iteration over many people in parts that stay in the cache, without large temporary arrays.
 
 ALONE = 9984
-"""Array length for which linear algebra libraries do not start threads."""
+"""The largest array length for which linear algebra libraries do not start threads."""
 
 _HALF = np.full((), 0.5)
 
@@ -96,7 +96,8 @@ def centred(arm: Floats, bits: NDArray[np.bool_], side: Floats) -> float:
 
 
 _SHIFT = 48
-"""Right shift from a budget to its bin: budgets of a bin agree in 16 bits (1/16 octave)."""
+"""The number of low bits of a float64 budget that are dropped to get its bin. Budgets in a bin
+agree in the other 16 bits, so a bin is at most 1/16 of an octave wide."""
 
 _BINS = (0x7FF0 << 48 >> _SHIFT) + 1
 """The number of possible bins; the last bin is for ∞."""
@@ -114,7 +115,7 @@ class Bins(NamedTuple):
 
 
 class Levels:
-    """The distribution of budgets. Its histogram is computed when it is read, merged or pickled.
+    """The distribution of budgets. Reading, merging or pickling it computes a histogram.
 
     Args:
         found: one budget for each person, or a histogram.
@@ -131,7 +132,7 @@ class Levels:
         return self._found
 
     def merged(self, other: Levels) -> Levels:
-        """Return the distribution of the budgets of both."""
+        """Return the combined distribution of both sets of budgets."""
         mine, theirs = self.bins, other.bins
         keys, place = np.unique(np.concatenate([mine.keys, theirs.keys]), return_inverse=True)
         people = np.zeros(len(keys), dtype=np.int64)
@@ -206,7 +207,12 @@ def _binned(epsilon: Floats) -> Bins:
 
 
 class StateTerms(NamedTuple):
-    """The terms on which reports are accepted. States with different terms cannot be merged."""
+    """The conditions on which reports are accepted. States with different terms cannot be merged.
+
+    Attributes:
+        levels: the declared menu of budgets; None without a menu.
+        numbers: for means, whether numbers with noise are accepted.
+    """
 
     levels: Menu
     numbers: bool = False
@@ -214,7 +220,7 @@ class StateTerms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Everything that an estimate needs from reports. It can be pickled, and merged with `+`.
+    """The sums and counts that an estimate needs. States can be pickled, and merged with `+`.
 
     Merging is associative and commutative: exactly for counts, and up to the rounding of float64
     for sums.

@@ -55,8 +55,9 @@ class Vector(Randomizer):
         dimension: the number of coordinates, from 1 to 1,000,000.
         radius: the radius of the ball around 0; vectors outside are clipped to it.
         method: "duchi" sends one sign by randomized response. "auto" sends the number of signs
-            with the smallest worst-case variance at each ε: one sign up to ε = 1.3, then several.
-            Several signs are randomized together, by a cap of the cube of signs.
+            with the smallest worst-case variance at each ε: one sign up to about ε = 1.4 (1.9 in
+            two dimensions), then several; always one in one dimension. Several signs are randomized
+            together: answers in a cap of the cube of signs are more probable.
         missing: "error" refuses a vector with NaN or infinity; "midpoint" sends zero.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -92,7 +93,7 @@ class Vector(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """Dimension and radius."""
+        """The public parameters: dimension and radius."""
         return PARAMETERS.pack(self.dimension, self.radius)
 
     def cap(self, epsilon: float) -> Cap:

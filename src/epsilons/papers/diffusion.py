@@ -46,7 +46,7 @@ METHOD = "diffusion"
 
 _BETA = 0.01
 _UP, _DOWN = 1021, 880
-"""Numbers of powers of two that are tried from 1 upwards and from 1 downwards. Both are public.
+"""The numbers of powers of two that are tried upwards and downwards from 1. Both are public.
 
 The powers reach up to the largest floats. Dividing by the smallest one neither overflows nor loses
 digits.
@@ -146,7 +146,10 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
 
 
 def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
-    """Return diffusion's estimates of the population; differences of pairs are √2 times as wide."""
+    """Return the centre and spread of the population, as estimated by diffusion.
+
+    The difference of two people has √2 times the standard deviation of one person.
+    """
     keep = np.array([float(p) for p in mechanism.keep])
     sharp, alike = ranges.diffused(keep, mechanism.counts, float(mechanism.base))
     return Picture(
@@ -163,7 +166,7 @@ def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
 @storable("mechanisms.Crossing")
 @dataclass(frozen=True)
 class Crossing:
-    """The index of the first noisy query that exceeds a noisy threshold (sparse vector technique).
+    """Mechanism for the index of the first noisy query above a noisy threshold (sparse vector).
 
     A query fires if it exceeds the threshold. Queries are integers; their number is public. The
     mechanism contains no data.
@@ -175,8 +178,8 @@ class Crossing:
         query fires. Shift the noise of the query that fired by the rest, at most step.
 
     Reference:
-        Paper *gaussian*, Algorithm 1. That algorithm needs twice the noise on queries, because it
-        does not use that they are nested, and it need not terminate.
+        Paper *gaussian*, Algorithm 1. That algorithm may not terminate. It needs twice the noise on
+        queries, because it does not exploit that queries are nested.
 
     Attributes:
         step: the largest change of a query by one record.
@@ -232,8 +235,8 @@ class Diffused:
 
     Reference:
         Paper *gaussian*, Algorithms 4 to 6, corrected: exact probabilities, marks instead of zeros,
-        random pairs independent of values and sampling, a second crossing, and the radius that
-        fired.
+        random pairs independent of values and sampling, a second crossing, and the radius of the
+        query that fired.
 
     Attributes:
         levels: budget levels ε.
@@ -284,7 +287,7 @@ class Diffused:
         return _WEIGHT
 
     def draw(self, source: Source, total: tuple[Floats, Integers]) -> DiffusedSpread:
-        """Draw a random order of people, then who is kept, then the five stages.
+        """Draw a random order of people, decide at random who is kept, and run the five stages.
 
         Args:
             source: source of randomness.
@@ -303,7 +306,8 @@ class Diffused:
         step = math.ldexp(1.0, octave - 2)
         people = np.clip(values[kept], -_LIMIT, _LIMIT)
         wide = _radius(self.wide, people, step, source)
-        # Floats of this size have no smaller spacing, and candidates are indexed in 64 bits.
+        # A smaller step would be finer than floats of this size, and give too many candidates for
+        # 64-bit indices.
         step = max(step, wide / _FINEST)
         half = math.ceil(wide / step)
         with np.errstate(over="ignore"):  # a value that overflows is beyond the last cell

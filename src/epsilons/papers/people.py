@@ -65,7 +65,10 @@ def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
 
 
 def folded(held: Arrays, missing: str, call: Call) -> Folded:
-    """Return everyone's budget and the midpoint of their extreme values; checked under replace."""
+    """Return everyone's budget, and the midpoint of their smallest and largest value.
+
+    Under replace, the data are checked first.
+    """
     people = line.fold(held)
     if call.ladder is None:
         checked_line(line.count(people, None), None, _NAMES, missing).sound()

@@ -272,7 +272,7 @@ class Sampled(Additive):
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """Upper bounds on the loss at each level: ε, since probabilities are computed from ε."""
+        """Upper bounds on the loss at each level: ε itself, because the probabilities ensure it."""
         return sampled_losses(self.levels, super().losses, self.keep)
 
     @cached_property

@@ -147,40 +147,42 @@ def plan(
     groups_are: GroupsAre = "private",
     goal: float | None = None,
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
-    """Forecast errors without data: of every method, or of questions that share everyone's budget.
+    """Forecast errors without data, for every method or for questions that share the budgets.
 
     Args:
         people_or_questions: either `epsilon` as below, given by position; or a list of questions,
-            such as [ep.Mean("minutes", bounds=(0, 120)), …], together with epsilon=. Columns of
-            questions are not read, and arguments of a question, such as bounds, are given in it.
+            such as [ep.Mean("minutes", bounds=(0, 120)), …], together with epsilon=. The columns of
+            questions are not read. Arguments such as bounds are then given in each question.
         epsilon: one ε for each person, or `Budgets({ε: people})`. For add/remove, the levels that
             people are offered, with a guess of how many choose each.
-        shares: for several questions, as for `epsilons.publish`.
-        targets: for several questions, as for `epsilons.publish`.
-        bounds: the range (lo, hi) of the values of a mean; None if you do not know it: then the
-            plan says which range will be looked for, and what that costs.
+        shares: for several questions, as in `epsilons.publish`.
+        targets: for several questions, as in `epsilons.publish`.
+        bounds: the range (lo, hi) of the values of a mean. None if you do not know it; the plan
+            then describes the range that will be found in the data, and its cost.
         shape: with bounds=None, the assumed shape of the data: see `epsilons.mean`.
-        statistic: "mean" or "frequencies"; or "variance", "covariance" of two columns with these
-            bounds, "quantile" for the median, or for add/remove "count". Any of these, with other
-            arguments, can be planned as a question: plan([ep.Quantile(…)], epsilon=…).
+        statistic: "mean", "frequencies", "variance", "covariance" (of two columns with these
+            bounds), "quantile" (the median), or for add/remove "count". To plan any of these with
+            other arguments, pass a question: plan([ep.Quantile(…)], epsilon=…).
         categories: for frequencies, the categories or their number; for a table of several columns,
             a tuple with a list for each. None for a mean.
         edges: for frequencies of bins, their edges, instead of categories.
         dimension: in the local model, the dimension of people's vectors; None for a number.
-        model: "central": a curator is trusted with values; "local": everyone randomizes their own.
+        model: "central" if a curator is trusted with the values; "local" if each person randomizes
+            their own value.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may be related to values: True, False, or by how much.
+        related: whether budgets may be related to values: True, False, or a bound δ on how much.
         spread: for a mean, a guess of the standard deviation, as a fraction of the range. Errors
-            are then forecast for such data, and the plan also says what they are in the worst case.
-        loss: "mse", "pac", or for frequencies "largest": what `auto` minimizes.
+            are then forecast for such data, and the plan also shows the worst case.
+        loss: the error that `auto` minimizes: "mse", "pac", or for frequencies "largest".
         confidence: the confidence of the PAC error.
-        cap: for add/remove, the most that anyone spends; chosen for the guess if None.
+        cap: for add/remove, the most that anyone spends. If None, the cap is chosen for the guess
+            in `epsilon`.
         groups: for means by group under replace, the number of groups, or their labels.
         groups_are: "private", or "public" if group membership is no secret.
-        goal: the half-width that you want: the plan then says how many people it takes. In data
-            units; for frequencies as a share, 0.02 for 2 percentage points; for vectors as a
-            fraction of the radius. Several questions have targets instead.
+        goal: the half-width that you want; the plan then computes how many people are needed. It is
+            in data units; for frequencies it is a share (0.02 for 2 percentage points), and for
+            vectors a fraction of the radius. For several questions, use `targets` instead.
 
     Returns:
         The plan; print it for a table, `.plot()` it for a picture. It is a `RangePlan` if bounds
@@ -260,20 +262,21 @@ def compare_menus(
     Args:
         menus: for each menu, the share of people who are expected to choose each ε:
             {"A": {0.1: 0.1, 1: 0.9}, "B": {0.5: 1.0}}, or a list of menus without names.
-        people: how many people there are.
+        people: the number of people.
         bounds: the range (lo, hi) of the values of a mean.
-        statistic, categories, edges: what is estimated: see `epsilons.plan`.
+        statistic, categories, edges: the statistic, as in `epsilons.plan`.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may be related to values: True, False, or by how much.
+        related: whether budgets may be related to values: True, False, or a bound δ on how much.
         spread: for a mean, a guess of the standard deviation, as a fraction of the range.
-        loss: "mse", "pac", or for frequencies "largest": what is minimized.
+        loss: the error that is minimized: "mse", "pac", or for frequencies "largest".
         confidence: the confidence of the intervals.
 
     Returns:
-        The comparison: for each menu the typical error, half the width of the interval and what
-        personal budgets gain; and for menus of two budgets what each share of strict people costs.
-        Print it for a table, `.plot()` it for a picture.
+        The comparison. For each menu it has the typical error, half the width of the interval, and
+        the gain from personal budgets. For menus of two budgets it also has the error as a function
+        of the share of people who choose the smaller ε. Print it for a table, `.plot()` it for a
+        picture.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError), or the shares of a
@@ -294,8 +297,9 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     Args:
         kind: the class of the question.
         cells: for frequencies, the number of categories.
-        said: arguments of questions, by name. Fields that `plan` has no argument for say in
-            "planned" what they are. For two columns, both have the same bounds.
+        said: arguments of questions, by name. If `plan` has no argument for a field of the
+            question, the metadata of the field contain its value for plans, as "planned".
+            Both columns of a covariance have the same bounds.
 
     Raises:
         ArgumentError: an argument is invalid, or is for another statistic.
@@ -335,10 +339,10 @@ _OWN: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
-    """Refuse arguments that belong to a question, if a list of questions is given.
+    """Check that arguments of a question are not also given next to a list of questions.
 
     Raises:
-        ArgumentError: one of them differs from its default.
+        ArgumentError: one of these arguments differs from its default.
     """
     for (name, default), each in zip(_OWN.items(), given, strict=True):
         if each is not default and each != default:
@@ -346,7 +350,7 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
-    """The questions, or None, and the budgets.
+    """Return the questions (None if there is no list of them) and the budgets.
 
     Raises:
         ArgumentError: budgets are not given, or given twice.
@@ -372,12 +376,12 @@ def _wanted(goal: object, *, found: bool, grouped: bool, share: bool) -> float |
 
     Args:
         goal: the user's argument.
-        found: whether a range has to be found.
+        found: whether the range of the values has to be found in the data.
         grouped: whether means are by group.
         share: whether the half-width is that of a share of people.
 
     Raises:
-        ArgumentError: it is invalid, or such a plan does not compute how many people it takes.
+        ArgumentError: it is invalid, or this kind of plan does not compute the number of people.
     """
     if goal is None:
         return None
@@ -391,10 +395,10 @@ def _wanted(goal: object, *, found: bool, grouped: bool, share: bool) -> float |
 def _refuse_for_reports(
     kind: type[Question], neighbours: str, spread: object, shape: object
 ) -> None:
-    """Refuse arguments that do not exist in the local model.
+    """Check that no argument is given that the local model does not have.
 
     Raises:
-        ArgumentError: one of them is given.
+        ArgumentError: such an argument is given.
     """
     if kind not in (Mean, Frequencies):
         raise ArgumentError('model="local" is for statistic="mean" and statistic="frequencies".')

@@ -21,7 +21,7 @@ class Forecasts(Shown):
     @property
     @abstractmethod
     def verdict(self) -> ReleaseVerdict:
-        """What the result would be worth: its precision, what personal budgets gain, what helps."""
+        """The verdict on the planned result: precision, gain from personal budgets, and advice."""
 
     @abstractmethod
     def _rows(self) -> Sequence[Mapping[str, Any]]:
@@ -33,7 +33,7 @@ class Forecasts(Shown):
         Returns:
             A row for each method of a mean or of shares, for each kind of local report, for each
             size of a group, or for each of several questions. Columns are named as in `to_dict`. A
-            number that cannot be forecast is NaN. What people would spend is not included.
+            number that cannot be forecast is NaN. Spending is not included.
         """
         rows = self._rows()
         names = [name for name, each in rows[0].items() if not isinstance(each, list)]
@@ -53,7 +53,7 @@ class Asked(Forecasts):
 
     @property
     def loss(self) -> str:
-        """Which error is minimized."""
+        """The error that is minimized: "mse", "pac" or "largest"."""
         return self.question.loss
 
     @property

@@ -66,7 +66,7 @@ else:
 __all__ = ["Plan", "plan_of"]
 
 _QUESTIONED = 256
-"""The most levels for which what-if questions are computed; if there are more, some are merged."""
+"""The maximum number of levels in what-if forecasts; if there are more, some are merged."""
 
 _THRESHOLDS = 16
 """The number of thresholds to try for a question without a method "threshold"."""
@@ -87,9 +87,9 @@ class Plan(Asked):
         best: the method that `auto` uses.
         advice: one sentence on what to do.
         question: the question; its columns are not read.
-        budgets: the budgets, and how many people have each.
-        neighbours: "replace", or "add-remove": then the numbers of people are a guess, and errors
-            are leading terms for that guess.
+        budgets: the budgets, and the number of people with each.
+        neighbours: "replace" or "add-remove". For add/remove, the numbers of people are a guess,
+            and errors are leading terms for that guess.
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
         wanted: the half-width that the user wants; None if they did not set a goal.
     """
@@ -105,29 +105,29 @@ class Plan(Asked):
 
     @cached_property
     def trial(self) -> Trial:
-        """The question together with the people and the terms."""
+        """The question with the budgets, the neighbouring relation and the cap."""
         return Trial(self.question, self.budgets, self.neighbours, self.cap)
 
     @property
     def statistic(self) -> str:
-        """What is estimated."""
+        """The name of the statistic."""
         return self.question.statistic
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values, or of the function of them that is averaged."""
+        """The range of the values, or of the function of the values that is averaged."""
         asked = self.question
         low, high = asked.averaged if isinstance(asked, Mean) else getattr(asked, "bounds", (0, 1))
         return float(low), float(high)
 
     @property
     def goal(self) -> Goal:
-        """What is assumed about the data, and which error is minimized."""
+        """The assumption about the data, and the error that is minimized."""
         return self.trial.goal
 
     @property
     def assumption(self) -> Assumption:
-        """What is assumed about the data."""
+        """The assumption about the data."""
         return self.question.assumption
 
     @property
@@ -138,7 +138,7 @@ class Plan(Asked):
     def need(
         self, goal: float | None = None, *, rmse: float | None = None, pac: float | None = None
     ) -> tuple[Need, ...]:
-        """How many more people it would take to reach a wanted error.
+        """Return how many more people are needed for a wanted error.
 
         Args:
             goal: the wanted half-width of the interval that a release will have, for any data; in
@@ -148,14 +148,14 @@ class Plan(Asked):
                 by a method that minimizes it (loss="pac").
 
         Returns:
-            The first entry has `epsilon` None: how many more people in the same mix of budgets
-            are needed, or a negative number if fewer are enough. Each further entry is for one
-            level ε: how many more people are needed if all of them have that budget. `people` is
+            The first entry, with `epsilon` None, is the number of additional people in the same mix
+            of budgets; it is negative if fewer people are enough. Each further entry is for one
+            level ε: the number of additional people if all of them have that budget. `people` is
             None if no number of people is enough.
 
         Raises:
-            ArgumentError: not exactly one of the three is given, as a number above 0; or for
-                frequencies, goal is not below 1.
+            ArgumentError: not exactly one of the three is given, or it is not a number above 0; or
+                for frequencies, goal is not below 1.
         """
         given = {"goal": goal, "rmse": rmse, "pac": pac}
         named = [name for name, value in given.items() if value is not None]
@@ -183,15 +183,15 @@ class Plan(Asked):
 
     @cached_property
     def sensitivity(self) -> tuple[WhatIf, ...]:
-        """What the error would be with other people, or other budgets."""
+        """Forecasts of the error for other people and other budgets."""
         return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
 
     @cached_property
     def gains(self) -> dict[str, float]:
-        """How many times smaller the typical error is than with a single ε for everyone.
+        """The typical error with a single ε for everyone, divided by that of the best method.
 
         "threshold": everyone with a budget below the best threshold is left out, and everyone else
-        spends that threshold. "uniform": everyone spends the strictest budget.
+        spends that threshold. "uniform": everyone spends the smallest budget.
         """
         best = self[self.best].rmse
         threshold, uniform = (gain_over(each.error, best) for each in self._single)
@@ -199,7 +199,7 @@ class Plan(Asked):
 
     @cached_property
     def _single(self) -> tuple[_Single, _Single]:
-        """A single ε for everyone: the best one, and the strictest."""
+        """Two ways to use a single ε for everyone: the best ε, and the smallest one."""
         trial = self.trial.asking(loss=self._squared)
         names = ("threshold", "uniform")
         lowest = float(self.budgets.levels[self.budgets.levels > 0.0][0])
@@ -217,13 +217,13 @@ class Plan(Asked):
             )
         elif self.neighbours == "replace":
             best = _best_threshold(trial)
-        else:  # people below a threshold would not be counted at all: use the strictest ε
+        else:  # a threshold would leave people out of the count: use the smallest ε
             best = alike
         return best, alike
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """What the result would be worth: its precision, what personal budgets gain, what helps.
+        """The verdict on the planned result: precision, gain from personal budgets, and advice.
 
         The wording is that of `release.verdict`.
         """
@@ -234,7 +234,7 @@ class Plan(Asked):
 
     @property
     def precision(self) -> tuple[tuple[Precision, ...], str]:
-        """How precise each number would be, as data and in words."""
+        """The forecast precision of each number, as data and in words."""
         estimate = self.trial.found.estimate
         each: tuple[Precision, ...] = tuple(estimate.precisions(self.assumption, self.confidence))
         if self.weighs:  # the half-width holds for any data
@@ -245,7 +245,7 @@ class Plan(Asked):
 
     @property
     def _gain(self) -> Gain | None:
-        """What personal budgets gain; None if all are equal, or there is no error to compare."""
+        """The gain from personal budgets; None if all are equal, or the error is 0 or infinite."""
         levels, counts = self.budgets.levels, self.budgets.counts
         usable = levels[(levels > 0.0) & (counts > 0)]
         if len(usable) < 2 or not 0.0 < self[self.best].rmse < math.inf:
@@ -257,7 +257,7 @@ class Plan(Asked):
 
     @cached_property
     def sides(self) -> tuple[SideOutcome, ...]:
-        """The best cap and its errors if `related` is True, 0.05, False or the plan's own value.
+        """The best cap and its errors for `related` True, 0.05 and False, and for the plan's value.
 
         Errors are those of the best method under each assumption, in data units.
         """
@@ -270,7 +270,10 @@ class Plan(Asked):
 
     @cached_property
     def guess(self) -> Guess | None:
-        """What the guess of the spread gains, and what it costs if it is wrong."""
+        """Errors with and without the guess of the spread, if it is right and in the worst case.
+
+        None without a guess.
+        """
         return guess_of(self.trial)
 
     @cached_property
@@ -308,8 +311,8 @@ class Plan(Asked):
     def lower_bound(self) -> float:
         """A lower bound on the worst-case error of every method, in data units.
 
-        It refers to the loss that the plan minimizes: docs/limits.md. It is known for means and
-        frequencies; for others it is 0.
+        It is a bound for the loss that the plan minimizes: docs/limits.md. It is known for means
+        and frequencies; for other statistics it is 0.
         """
         if not self.weighs:
             return 0.0
@@ -333,7 +336,7 @@ class Plan(Asked):
 
     @property
     def _squared(self) -> str:
-        """The loss behind the typical error: "largest" if that is asked for, otherwise "mse"."""
+        """The loss that defines the typical error: "largest" for that loss, otherwise "mse"."""
         return "largest" if self.loss == "largest" else "mse"
 
     @property
@@ -346,7 +349,7 @@ class Plan(Asked):
 
     @property
     def _unit(self) -> float:
-        """The factor from errors on a unit range to errors in data units."""
+        """The factor that converts errors on a unit range to data units."""
         unit: float = self.trial.found.estimate.unit
         return unit
 
@@ -373,7 +376,10 @@ class Plan(Asked):
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:
-        """The error for each cap, from half the strictest budget to twice the largest finite ε."""
+        """The error at 120 caps, from half the smallest ε to twice the largest finite one.
+
+        Both lists are empty if errors are not worst cases, or if no ε is finite.
+        """
         levels, counts = self.budgets.levels, self.budgets.counts
         finite = levels[(levels > 0.0) & np.isfinite(levels)]
         if len(finite) == 0 or not self.weighs:
@@ -450,7 +456,7 @@ def plan_of(trial: Trial) -> Plan:
     """Forecast every method of a question.
 
     Args:
-        trial: the question, the people and the terms.
+        trial: the question, the budgets, the neighbouring relation and the cap.
     """
     trial = trial.asking(method="auto")
     forecasts = [trial.forecast(name) for name in _names(trial)]
@@ -469,11 +475,11 @@ def plan_of(trial: Trial) -> Plan:
 
 
 class _Single(NamedTuple):
-    """A single ε for everyone who accepts it.
+    """A single ε for everyone whose budget is at least as large.
 
     Attributes:
         error: the typical error.
-        epsilon: the ε; stricter people are left out.
+        epsilon: the single ε; people with a smaller budget are left out.
     """
 
     error: float
@@ -481,7 +487,7 @@ class _Single(NamedTuple):
 
 
 def _best_threshold(trial: Trial) -> _Single:
-    """The best threshold: everyone below it is left out, and everyone else spends exactly it."""
+    """The best threshold: people with smaller budgets are left out, all others spend it exactly."""
     levels, counts = trial.budgets.levels, trial.budgets.counts
     some = merged(trial.budgets, _THRESHOLDS).levels
     return min(
@@ -491,7 +497,7 @@ def _best_threshold(trial: Trial) -> _Single:
 
 
 def _names(trial: Trial) -> list[str]:
-    """The methods to forecast. An adaptive method is not among them: it needs a guess."""
+    """The methods to forecast, without adaptive ones: their errors depend on a guessed spread."""
     every = trial.question.methods(trial.neighbours)
     return [name for name in every if name not in ADAPTIVE]
 

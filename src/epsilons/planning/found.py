@@ -1,4 +1,4 @@
-"""The plan of a mean on an unknown range: which range is found, what it costs, and the errors."""
+"""The plan of a mean on an unknown range: the range that is found, its cost, and the errors."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ __all__ = ["RangeForecast", "RangePlan", "RangeSpent", "range_plan"]
 _LITTLE: Final = 0.05
 _QUESTIONED: Final = 256
 _MOST: Final = 2**32
-"""The most people that a plan may ask for; twice as many can be tallied."""
+"""The largest number of people that a plan proposes; twice as many can still be tallied."""
 
 _RANGE: Final = "the range that is found"
 
 _OWN: Final = Help(None, "bounds=(lo, hi), a range that you can defend without looking at the data")
-"""What helps if there are too few people: with given bounds, nothing is spent on finding them."""
+"""The advice if there are too few people: with given bounds, no budget is spent to find them."""
 
 ROUNDED_UP: Final = 2.0**0.25
 """The radius of a range around Gaussian data is rounded up to a power of this number. So the range
@@ -79,14 +79,14 @@ is at most this many times as wide as the standard deviation requires."""
 
 
 class RangeSpent(NamedTuple):
-    """What a person of one level would spend on the range and on the mean.
+    """The amounts that a person at one level spends on the range and on the mean.
 
     Attributes:
         epsilon: their budget.
-        people: how many people have it, or are expected to.
-        on_range: spent on finding the range, including a count of people if there is one.
-        on_mean: spent on the mean.
-        kept: not spent.
+        people: the number of people with this budget, or the expected number.
+        on_range: the amount spent to find the range, including a count of people if there is one.
+        on_mean: the amount spent on the mean.
+        kept: the amount not spent.
     """
 
     epsilon: float
@@ -101,13 +101,14 @@ class RangeForecast:
     """The forecast of a mean on a range that has to be found.
 
     Attributes:
-        looks: how many looks at the data find the range: one, or more if values lie close together.
+        looks: the number of private looks at the data that find the range: one, or more if values
+            are close together.
         rmse: the typical error, as a fraction of the width of the range that is found; for Gaussian
             data in standard deviations.
         pac: the error not exceeded with the plan's confidence, in the same units; for Gaussian data
             the half-width of the interval.
-        share: the share of all spending that goes into finding the range.
-        spent: what a person of each level would spend.
+        share: the fraction of all spending that is used to find the range.
+        spent: the amounts that a person at each level spends.
     """
 
     looks: int
@@ -118,7 +119,7 @@ class RangeForecast:
 
     @property
     def spending(self) -> ByLevel:
-        """What a person of each level would spend in total."""
+        """The total amount that a person at each level spends."""
         levels, people, on_range, on_mean, _ = (
             np.array(each) for each in zip(*self.spent, strict=True)
         )
@@ -130,16 +131,17 @@ class RangePlan(Asked):
     """A forecast of a mean on a range that has to be found.
 
     Attributes:
-        forecasts: two: for values that are spread out, where one look is enough, and for values
-            that lie close together. If there are too few people, both are for as many as needed.
-        quantile: for shape "any", the low quantile q that is looked for; the high one is 1 − q.
+        forecasts: two forecasts: for values that are spread out, which need one look, and for
+            values that are close together. If there are too few people, both are for the number of
+            people that is needed.
+        quantile: for shape "any", the lower quantile q that is estimated; the upper one is 1 − q.
         wider: for shape "any", the width of the range, as a multiple of the distance between the
             two quantiles.
         width: for shape "gaussian", the largest width of the range, in standard deviations.
         failure: for shape "gaussian", a bound on the probability that the range is wrong.
-        people_needed: about how many people with budgets like these it takes; None if there are
+        people_needed: about how many people with budgets like these are needed; None if there are
             enough.
-        budgets: the budgets, and how many people have each; for add/remove a guess.
+        budgets: the budgets, and the number of people with each; for add/remove a guess.
         question: the question; its column is not read.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
@@ -158,7 +160,7 @@ class RangePlan(Asked):
 
     @property
     def goal(self) -> MeanGoal:
-        """What is assumed about the data, and which error is minimized."""
+        """The assumption about the data, and the error that is minimized."""
         return self.question.goal
 
     @property
@@ -170,7 +172,7 @@ class RangePlan(Asked):
     def enough(self) -> bool:
         """Whether there are enough people to find a range.
 
-        If not, a release is refused under replace, and its range is a guess under add/remove.
+        If not, a release is refused under replace; under add/remove, its range is a guess.
         """
         return self.people_needed is None
 
@@ -223,9 +225,10 @@ class RangePlan(Asked):
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """What the result would be worth if values are spread out, and what would help.
+        """The verdict on the planned result, if values are spread out: precision and advice.
 
-        The wording is that of `release.verdict`. With too few people it says how many it takes.
+        The wording is that of `release.verdict`. If there are too few people, the verdict states
+        how many are needed.
         """
         each, said = self.precision
         helps = helps_most(option.help for option in self.options) if self.enough else (_OWN,)
@@ -233,7 +236,7 @@ class RangePlan(Asked):
 
     @property
     def precision(self) -> tuple[tuple[Precision, ...], str]:
-        """How precise the mean would be if values are spread out, as data and in words."""
+        """The forecast precision of the mean if values are spread out, as data and in words."""
         if not self.enough:
             return (Precision("useless", math.inf, math.inf),), self.advice
         error = self.forecasts[0].pac
@@ -303,7 +306,7 @@ class RangePlan(Asked):
         return option(words, "bounds=(lo, hi)", now, then)
 
     def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
-        """The option to assume a weaker relation, where intervals are proven for it."""
+        """The option to assume a weaker relation; empty if no interval is proven for it."""
         asked = Assumption(self.goal.assumption.about, _LITTLE)
         if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
             return []
@@ -315,10 +318,10 @@ def range_plan(trial: Trial) -> RangePlan:
     """Forecast a mean on a range that has to be found.
 
     Args:
-        trial: the mean, the people and the terms.
+        trial: the mean, the budgets, the neighbouring relation and the cap.
 
     Raises:
-        ArgumentError: nothing is proven under these assumptions.
+        ArgumentError: no interval is proven under these assumptions.
         BudgetError: no number of people with such budgets would find a range.
     """
     asked, budgets, neighbours = trial.question, trial.budgets, trial.neighbours
@@ -365,8 +368,8 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
     """Forecast a mean on a range that has to be found, from a rehearsal.
 
     Args:
-        trial: the mean, the people and the terms.
-        close: whether values lie so close together that one look does not find their range.
+        trial: the mean, the budgets, the neighbouring relation and the cap.
+        close: whether values are so close together that one look does not find their range.
     """
     found = trial.rehearsed(close=True) if close else trial.found
     rmse, pac = _errors(found, trial)
@@ -392,14 +395,14 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
 
 
 def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person at each of these levels. The draw may have coarser levels."""
+    """The privacy loss of a person at each of `levels`, even if the draw has coarser levels."""
     own, losses = draw.charged
     place = np.searchsorted(own, levels, side="right") - 1
     return tuple(losses[at] for at in place.tolist())
 
 
 def _errors(found: Rehearsal, trial: Trial) -> Errors:
-    """The errors as fractions of the range; for Gaussian data in standard deviations."""
+    """The errors as fractions of the range or, for Gaussian data, in standard deviations."""
     estimate, goal, margin = found.estimate, trial.goal, found.estimate.margin
     if found.answer.weighing is not None:
         square, pac = (replace(goal, loss=loss).risk(found.weighing) for loss in ("mse", "pac"))
@@ -416,7 +419,7 @@ def _errors(found: Rehearsal, trial: Trial) -> Errors:
 
 
 def _sigma(found: Rehearsal) -> float:
-    """The standard deviation from which a rehearsal made its range."""
+    """The standard deviation from which the range of a rehearsal was computed; NaN if none."""
     sigma: float | None = found.estimate.sigma
     return math.nan if sigma is None else sigma
 
@@ -463,7 +466,7 @@ def _coarse(trial: Trial) -> tuple[Floats, Integers]:
 
 
 def _needed_any(levels: Floats, counts: Integers, goal: MeanGoal, neighbours: str) -> int | None:
-    """How many people it takes to find the range of any data; None if there are enough."""
+    """The number of people needed to find the range of any data; None if there are enough."""
     if best_share(levels, counts, goal, neighbours=neighbours).quantile <= FARTHEST:
         return None
     return needed_for_any(levels, counts, goal, neighbours=neighbours)
@@ -475,7 +478,7 @@ def _needed_gaussian(
     goal: MeanGoal,  # noqa: ARG001
     neighbours: str,
 ) -> int | None:
-    """How many people it takes to find the range of Gaussian data; None if there are enough."""
+    """The number of people needed to find the range of Gaussian data; None if there are enough."""
     if best_split(levels, counts, neighbours=neighbours).failure <= TOO_OFTEN:
         return None
     return needed_for_gaussian(levels, counts, neighbours=neighbours)

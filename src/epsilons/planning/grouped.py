@@ -1,4 +1,4 @@
-"""The plan of means by group: how wide intervals will be for groups of several sizes."""
+"""The plan of means by group: the widths of intervals for groups of several sizes."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ else:
 __all__ = ["GroupForecast", "GroupsPlan", "groups_plan"]
 
 _SIZES: Final = (1.0, 0.5, 0.25, 0.1)
-"""The forecast sizes of groups, as fractions of an even share."""
+"""The sizes of groups to forecast, as fractions of an equal share of all people."""
 
 _MEANS: Final = (0.1, 0.5, 0.9)
-"""Means of a group, on a unit range, that are tried; the widest interval is reported."""
+"""The group means to try, on a unit range; the widest of their intervals is reported."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class GroupForecast:
     """The forecast for a group of one size.
 
     Attributes:
-        share: the share of all people who are in it.
-        people: about how many people that is.
-        half_width: about the largest half-width that its interval will have, in data units.
+        share: the fraction of all people who are in the group.
+        people: the approximate number of these people.
+        half_width: the approximate largest half-width of the group's interval, in data units.
     """
 
     share: float
@@ -69,10 +69,11 @@ class GroupsPlan(Forecasts):
         n: the number of people.
         bounds: the range of the values.
         confidence: the confidence of the intervals.
-        assumption: what is assumed about the data.
-        forecasts: for a group with an even share of the people, and for smaller groups.
-        spent: for each level: ε, people, and what each of them spends and keeps; with public
-            groups, in a group with an even share.
+        assumption: the assumption about the data.
+        forecasts: the forecasts for a group with an equal share of the people, and for smaller
+            groups.
+        spent: for each level, ε, the number of people, and the amounts that each of them spends and
+            keeps. For public groups, these are the people in a group with an equal share.
     """
 
     groups: int
@@ -86,7 +87,7 @@ class GroupsPlan(Forecasts):
 
     @property
     def protects(self) -> str:
-        """What will be protected, in words."""
+        """A sentence on what will be protected."""
         public = self.groups_are == "public"
         hidden = words.hidden(groups=True, public=public, answers=False, where=False)
         return words.will_protect("replace") + hidden
@@ -98,7 +99,7 @@ class GroupsPlan(Forecasts):
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """What means would be worth if all groups are equally large, and what would help.
+        """The verdict on the planned means if all groups are equally large: precision and advice.
 
         The wording is that of `release.verdict`.
         """
@@ -145,12 +146,12 @@ def groups_plan(trial: Trial, groups: Any, groups_are: Any) -> GroupsPlan:
     """Forecast the intervals of groups of several sizes.
 
     Args:
-        trial: the mean of everybody, the people and the terms.
+        trial: the mean of everybody, the budgets, the neighbouring relation and the cap.
         groups: the number of groups, or their labels.
         groups_are: "private" or "public".
 
     Raises:
-        ArgumentError: groups are invalid, or too many for so few people.
+        ArgumentError: the groups are invalid, or have fewer than two people each.
     """
     count, budgets, question = _count(groups), trial.budgets, trial.question
     public = parameters.choice("groups_are", groups_are) == "public" or count == 1
@@ -192,7 +193,7 @@ def _count(groups: Any) -> int:
 
 
 def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
-    """The half-width of a public group's interval (∞ if it is refused), and what people spend."""
+    """The half-width of a public group's interval (∞ if the mean is refused), and the spending."""
     counts = np.maximum(np.round(share * asked.budgets.counts), 0).astype(np.int64)
     if counts.sum() < 2:
         counts[int(np.argmax(asked.budgets.counts))] += 2

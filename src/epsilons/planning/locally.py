@@ -66,7 +66,7 @@ _SENDS: Final = {
     "auto": "a seed and a few signs",
     "duchi": "a seed and one sign",
 }
-"""What a person sends, by the randomizer's method."""
+"""The contents of a person's report, for each method of the randomizers."""
 
 
 class LocalForecast(NamedTuple):
@@ -74,12 +74,12 @@ class LocalForecast(NamedTuple):
 
     Attributes:
         method: the name of the randomizer's method.
-        sends: what a person sends, in words.
-        rmse: the worst-case root mean square error, in data units; for frequencies that of one
-            share, for vectors as a fraction of the radius of the ball.
-        pac: the error not exceeded with the plan's confidence; for frequencies, by all shares at
-            once.
-        gain: how many times smaller the typical error is than with everyone at the strictest ε.
+        sends: the contents of a person's report, in words.
+        rmse: the worst-case root mean square error, in data units; for frequencies, the error of
+            one share; for vectors, a fraction of the radius of the ball.
+        pac: the error not exceeded with the plan's confidence; for frequencies, by all shares
+            simultaneously.
+        gain: the typical error if everyone reports at the smallest ε, divided by `rmse`.
     """
 
     method: str
@@ -107,7 +107,7 @@ class LocalPlan(Forecasts):
 
     Attributes:
         forecasts: one for each kind, the best first.
-        budgets: the budgets, and how many people have each.
+        budgets: the budgets, and the number of people with each.
         bounds: the range of the values; (0, 1) for shares, and for vectors.
         goal: the goal of a curator with the same assumptions: people are an independent sample, and
             budgets are independent of values.
@@ -126,7 +126,7 @@ class LocalPlan(Forecasts):
 
     @property
     def loss(self) -> str:
-        """Which error is minimized."""
+        """The error that is minimized: "mse", "pac" or "largest"."""
         return self.goal.loss
 
     @property
@@ -141,7 +141,7 @@ class LocalPlan(Forecasts):
 
     @property
     def statistic(self) -> str:
-        """What is estimated, by the name that releases use."""
+        """The name of the statistic, as in releases."""
         return self.goal.statistic if self.dimension is None else "mean vector"
 
     @property
@@ -156,7 +156,7 @@ class LocalPlan(Forecasts):
 
     @property
     def times(self) -> float | None:
-        """How many times smaller a trusted curator's error is; None for vectors."""
+        """The error of local reports divided by that of a trusted curator; None for vectors."""
         if self.curator is None:
             return None
         return gain_over(self._error(self.forecasts[0]), self._error(self.curator))
@@ -191,7 +191,7 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """What the result would be worth: its precision, what personal budgets gain, what helps.
+        """The verdict on the planned result: precision, gain from personal budgets, and advice.
 
         The wording is that of `release.verdict`.
         """
@@ -209,7 +209,7 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def _gain(self) -> Gain | None:
-        """What personal budgets gain; None if all budgets are equal."""
+        """The gain from personal budgets; None if all budgets are equal."""
         levels, counts = self.budgets.levels, self.budgets.counts
         usable, best = levels[levels > 0.0], self.forecasts[0]
         if len(usable) < 2 or not 0.0 < best.rmse < math.inf:
@@ -225,20 +225,20 @@ class LocalPlan(Forecasts):
         return Gain(best.gain, gain_over(error, best.rmse), float(usable[0]), single, left_out)
 
     def need(self, goal: float) -> tuple[Need, ...]:
-        """How many more people it would take to reach a wanted half-width.
+        """Return how many more people are needed for a wanted half-width.
 
         Args:
-            goal: half the width of the interval, in data units; for frequencies that of one share,
-                as a share; for vectors as a fraction of the radius.
+            goal: half the width of the interval, in data units; for frequencies, the half-width of
+                one share; for vectors, a fraction of the radius.
 
         Returns:
-            The first entry has `epsilon` None: how many more people in the same mix of budgets
-            are needed, or a negative number if fewer are enough. Each further entry is for one
-            level ε: how many more people are needed if all of them have that budget. `people` is
+            The first entry, with `epsilon` None, is the number of additional people in the same mix
+            of budgets; it is negative if fewer people are enough. Each further entry is for one
+            level ε: the number of additional people if all of them have that budget. `people` is
             None if no number of people is enough.
 
         Raises:
-            ArgumentError: it is not a number above 0; or for frequencies, not below 1.
+            ArgumentError: the goal is not a number above 0; or for frequencies, it is not below 1.
         """
         wanted = wanted_error(goal, share=self.goal.categories is not None)
         return need(self.budgets, self._half_width, wanted)
@@ -322,14 +322,14 @@ def local_plan(
     """Forecast every kind of local report.
 
     Args:
-        budgets: the budgets, and how many people have each.
+        budgets: the budgets, and the number of people with each.
         goal: the goal of a mean or of frequencies.
         bounds: the range of the values.
         dimension: the dimension of vectors; None for numbers and categories.
 
     Raises:
         ArgumentError: the assumption is not that of the local model.
-        BudgetError: reports cannot have such a budget, or all of them would be pure noise.
+        BudgetError: a budget is not possible for reports, or all reports would be pure noise.
     """
     if goal.assumption != SAMPLE:
         raise ArgumentError(
@@ -375,7 +375,7 @@ def _alone(
     bounds: tuple[float, float],
     dimension: int | None,
 ) -> float:
-    """The typical error if this many people report at one ε; ∞ if the result is pure noise."""
+    """The typical error if all people report at one ε; ∞ if that ε is too small for reports."""
     if level < LEAST or people < 2:
         return math.inf
     alike = Budgets.of_levels(np.array([level]), np.array([people]))
@@ -383,7 +383,7 @@ def _alone(
 
 
 def _menu(budgets: Budgets) -> list[float] | None:
-    """A menu of budgets, if somebody's ε is ∞: without a menu, reports at ∞ are refused."""
+    """The budgets as a menu if somebody's ε is ∞, because reports at ∞ need a menu; else None."""
     return budgets.levels.tolist() if np.isinf(budgets.levels[-1]) else None
 
 

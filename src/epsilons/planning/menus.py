@@ -37,7 +37,7 @@ _PARTS: Final = 10**9
 """Shares are rounded to multiples of 1 divided by this number."""
 
 _MOST: Final = 2**32
-"""The most people that menus are compared for."""
+"""The largest number of people for which menus are compared."""
 
 _SHARES: Final = tuple(sorted({*range(0, 51, 2), 1, 5, 25}))
 """The shares of strict people, in percent, for which the error is forecast."""
@@ -50,9 +50,9 @@ class MenuForecast(NamedTuple):
         menu: its name.
         rmse: the typical error, in data units.
         half_width: half the width of the interval that a release will have, in data units.
-        gain: how many times smaller the typical error is than with everyone at the strictest ε.
-        gain_over_single: the same, compared with the best single ε, where stricter people are left
-            out.
+        gain: the typical error if everyone had the smallest ε, divided by `rmse`.
+        gain_over_single: the typical error with the best single ε, divided by `rmse`. With a single
+            ε, people with a smaller ε are left out.
     """
 
     menu: str
@@ -63,12 +63,12 @@ class MenuForecast(NamedTuple):
 
 
 class MenuCost(NamedTuple):
-    """What strict people cost in a menu of two budgets.
+    """The cost of strict people in a menu of two budgets: the error for each share of them.
 
     Attributes:
-        strict, generous: the two budgets ε.
-        shares: shares of people who choose the stricter one, from 0 to 0.5.
-        errors: the error of the plan's loss with each share, in data units.
+        strict, generous: the smaller and the larger ε.
+        shares: shares of people who choose the smaller ε, from 0 to 0.5.
+        errors: the error for each share, for the plan's loss, in data units.
     """
 
     strict: float
@@ -108,7 +108,7 @@ class MenusPlan(Forecasts):
 
     @property
     def errors(self) -> dict[str, float]:
-        """The error of the plan's loss with each menu, by the menu's name."""
+        """The error of each menu for the plan's loss, by the menu's name."""
         return {name: plan.trial.error for name, plan in self.plans.items()}
 
     @property
@@ -118,7 +118,7 @@ class MenusPlan(Forecasts):
 
     @cached_property
     def costs(self) -> dict[str, MenuCost]:
-        """What strict people cost in each menu of two budgets, by the menu's name."""
+        """The cost of strict people in each menu of two budgets, by the menu's name."""
         shares = tuple(share / 100.0 for share in _SHARES)
         return {
             name: MenuCost(
@@ -133,10 +133,10 @@ class MenusPlan(Forecasts):
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """Which menu has the smallest error, and how precise the numbers would be with it.
+        """The verdict: the menu with the smallest error, and the precision with it.
 
-        The wording is that of `release.verdict`. The verdict on each menu, with what personal
-        budgets gain and what would help, is in the plan of that menu.
+        The wording is that of `release.verdict`. The plan of each menu has its own verdict, with
+        the gain from personal budgets and advice.
         """
         each, precise = self.plans[self.best].precision
         others = {name: error for name, error in self.errors.items() if name != self.best}
@@ -200,11 +200,11 @@ def menus_plan(question: Question, neighbours: str, menus: Menus, people: object
         question: the question; its columns are not read.
         neighbours: "replace" or "add-remove".
         menus: the menus, by name or without names.
-        people: how many people there are.
+        people: the number of people.
 
     Raises:
-        ArgumentError: there is no menu, or the shares of one do not add up to 1; or people is not
-            a whole number above 1.
+        ArgumentError: there is no menu, the shares of a menu do not add up to 1, or `people` is not
+            an integer above 1.
         BudgetError: an ε is invalid.
     """
     total = count_of("people", people, 2, _MOST)
@@ -217,7 +217,7 @@ def menus_plan(question: Question, neighbours: str, menus: Menus, people: object
 
 
 def _named(menus: Sequence[Any]) -> dict[str, Any]:
-    """Name menus without names by what they offer, as on the command line."""
+    """Name menus after their budgets and shares, as on the command line."""
     names = [
         ",".join(f"{epsilon:g}:{100 * share:g}%" for epsilon, share in menu.items())
         if isinstance(menu, Mapping)
@@ -228,7 +228,7 @@ def _named(menus: Sequence[Any]) -> dict[str, Any]:
 
 
 def _chosen(name: object, menu: Any, people: int) -> Budgets:
-    """How many people choose each budget of a menu."""
+    """The budgets of a menu, and the number of people who choose each."""
     shares = list(menu.values()) if isinstance(menu, Mapping) else []
     numbers = all(isinstance(share, (int, float)) and 0.0 <= share <= 1.0 for share in shares)
     if not numbers or abs(sum(shares) - 1.0) > 1e-6:

@@ -64,16 +64,16 @@ __all__ = [
 Told = Callable[[float], str]
 
 _SUMMARY: Final[tuple[Role, ...]] = ("advice", "assumed")
-"""What a printed plan says below the verdict."""
+"""The parts that a printed plan shows below the verdict."""
 
 _WORTH: Final = {"precise": "precise", "rough": "rough", "useless": "not usable"}
-"""What a menu is worth, in a word."""
+"""The word for the precision of a menu."""
 
 _COLUMNS: Final = 4
-"""The most levels that a printed plan shows."""
+"""The maximum number of levels in a printed plan."""
 
 _LEVELS: Final = 8
-"""The most levels in the table of what finding a range costs."""
+"""The maximum number of levels in the table of spending on the range and on the mean."""
 
 _SPENDS: Final = "What people would spend"
 _METHODS: Final = "Every method"
@@ -85,7 +85,7 @@ _ONE: Final = (
     "stricter people out."
 )
 _STRICT: Final = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
-"""The shares of strict people in the table of what they cost."""
+"""The shares of strict people for which the table shows the error."""
 
 _OTHER_CAP: Final = " The best cap is for the {best}: the {other} may be smaller in a row above."
 _CURATOR: Final = "a trusted curator"
@@ -212,7 +212,7 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
     lo, hi = plan.bounds
     confidence = percent(plan.confidence)
     values = f"from {number(lo)} to {number(hi)}"
-    # Each public group is a separate release, so what people spend depends on the group's size.
+    # Each public group is a separate release, so spending depends on the size of the group.
     apart = plan.groups_are == "public" and plan.groups > 1
     section = "How wide intervals will be"
     half = f"half of a {confidence} interval"
@@ -333,7 +333,7 @@ def menus_sheet(plan: MenusPlan) -> Sheet:
 
 
 def _menu_costs(plan: MenusPlan, told: Told, axis: str) -> tuple[Part, ...]:
-    """The table and the figures of what each share of strict people costs."""
+    """The table and the figures of the error for each share of strict people."""
     if not plan.costs:
         return ()
     section, each = "What strict people cost", plan.costs.values()
@@ -372,7 +372,7 @@ def _verdict(plan: Forecasts) -> tuple[Note, ...]:
 
 
 def _needed(plan: Plan | LocalPlan, told: Told) -> tuple[Part, ...]:
-    """The table of how many people it takes for the wanted half-width; empty without one."""
+    """The table of the numbers of people needed for the wanted half-width; empty without one."""
     if plan.wanted is None:
         return ()
     rows = []
@@ -402,7 +402,7 @@ def _people(budgets: Budgets) -> Fact:
 
 
 def _people_figure(budgets: Budgets, *, guessed: bool = False) -> Figure:
-    """The figure of how many people have each budget."""
+    """The figure of the number of people with each budget."""
     levels = tuple(zip(budgets.levels.tolist(), budgets.counts.tolist(), strict=True))
     shown = "; ".join(f"ε {name}: {people:,}" for name, people in budget_bins(levels))
     caption = "How many people have each budget ε. A smaller ε is stricter."
@@ -430,7 +430,7 @@ def _central_assumption(plan: Plan) -> str:
 
 
 def _methods(plan: Plan) -> list[SheetTable]:
-    """The table of all methods; its brief form also shows what some of the levels would spend."""
+    """The table of all methods; its brief form also shows the spending at some of the levels."""
     levels = [row.epsilon for row in plan.forecasts[0].spent]
     chosen = some_places(len(levels), _COLUMNS)
     rows = [
@@ -471,7 +471,7 @@ def _central_explained(plan: Plan) -> list[Note]:
 
 
 def _errors_are(plan: Plan) -> str:
-    """What a plan's errors refer to: worst cases, or forecasts for some kind of data."""
+    """A phrase on the plan's errors: they are worst cases, or forecasts for some kind of data."""
     if plan.spread is not None:
         of = f"for values with a standard deviation of {number(100 * plan.spread)} % of the range"
         return of if plan.neighbours == "replace" else f"approximate, {of}"
@@ -487,7 +487,7 @@ def _errors_are(plan: Plan) -> str:
 
 
 def _guess(plan: Plan, told: Told) -> list[str]:
-    """A sentence on what a guess of the spread gains, and what it costs if it is wrong."""
+    """A sentence with the errors with and without a guess of the spread; empty without a guess."""
     guess = plan.guess
     if guess is None:
         return []
@@ -503,7 +503,7 @@ def _guess(plan: Plan, told: Told) -> list[str]:
 
 
 def _sides(plan: Plan, told: Told) -> list[Part]:
-    """The table of what is best under each assumption on how budgets are related to values."""
+    """The table of the best errors and caps, for each assumption on budgets and values."""
     last = f"error at {percent(plan.confidence)}"
     heads = (SIDES, "typical error", last, "gain", "best cap")
     related = plan.assumption.related
@@ -544,7 +544,7 @@ def _error_of(plan: Plan, row: Forecast) -> float:
 
 
 def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
-    """The forecast of the best method, and how close it is to the lower bound."""
+    """The errors of the best method, and its distance from the lower bound, as facts."""
     error, bound = _error_of(plan, best), plan.lower_bound
     # The bound is on the worst case. With a guessed spread, errors may be below the bound.
     if bound > 0.0 and math.isfinite(error) and plan.guess is None:
@@ -600,7 +600,7 @@ def _axis(plan: Plan) -> str:
 
 
 def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
-    """The marks of methods in the figure; methods at the same place share one mark."""
+    """The marks of methods in the figure; methods at the same point share one mark."""
     places: dict[tuple[int, int], tuple[float, float, tuple[str, ...]]] = {}
     for row in plan.forecasts:
         cap, error = float(row.spending.spent.max()), _error_of(plan, row)
@@ -622,7 +622,7 @@ def _what_if(plan: Plan) -> list[SheetTable]:
 
 
 def _sought(plan: RangePlan) -> str:
-    """A description of the range that is looked for."""
+    """A description of the range that the release will find."""
     if plan.width is not None:
         wrong = number(100.0 * (plan.failure or 0.0), 2)
         return (
@@ -640,7 +640,7 @@ def _sought(plan: RangePlan) -> str:
 
 
 def _range_errors(plan: RangePlan, section: str) -> SheetTable:
-    """The table of errors, by how close together values lie."""
+    """The table of errors, with a row for spread-out values and a row for values close together."""
 
     def told(error: float) -> str:
         if math.isinf(error):
@@ -676,7 +676,7 @@ def _range_explained(plan: RangePlan) -> str:
 
 
 def _range_spending(plan: RangePlan) -> tuple[Part, ...]:
-    """The table and figure of what people would spend on the range and on the mean."""
+    """The table and the figure of the spending on the range and on the mean."""
     spent = plan.forecasts[0].spent
     parts = ("on the range", "on the mean", "kept")
     chosen = [spent[k] for k in some_places(len(spent), _LEVELS)]

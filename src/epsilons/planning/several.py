@@ -44,15 +44,16 @@ class Planned:
     Attributes:
         name: its title, or the statistic and its column.
         share: its share of everyone's budget.
-        method: the method that would be used.
-        rmse: the typical error, in data units; where a range has to be found, as a fraction of it,
-            or for Gaussian data in standard deviations. None where it depends on the data.
-        half_width: half the width of its interval at its confidence. It holds for any data, except
-            for a variance, a covariance or a quantile: there it is a forecast for the values that
-            its plan assumes. None where it cannot be forecast.
+        method: the method that the release will use.
+        rmse: the typical error, in data units. If a range has to be found, it is a fraction of that
+            range, or for Gaussian data in standard deviations. None if it depends on the data.
+        half_width: half the width of the question's interval, at its confidence. It holds for any
+            data, except for a variance, a covariance or a quantile: there it is a forecast for the
+            values that the plan assumes. None if it cannot be forecast.
         target: the half-width that the user wants; None if the question has no target.
-        plan: the whole plan of this question, with its share as everyone's budget.
-        spending: what a person would spend, as a function of what they offer to this question.
+        plan: the complete plan of this question. Its budgets are this share of everyone's budget.
+        spending: the amount that a person spends on this question, as a function of the part
+            of their budget that is offered to it.
     """
 
     name: str
@@ -66,11 +67,11 @@ class Planned:
 
     @property
     def found(self) -> bool:
-        """Whether a range has to be found."""
+        """Whether the range of the values has to be found in the data."""
         return isinstance(self.plan, RangePlan)
 
     def spent_at(self, offered: Floats) -> Floats:
-        """What people spend on this question, from what each of them offers to it."""
+        """The amounts that people spend on this question, given the amounts they offer to it."""
         at = np.searchsorted(self.spending.levels, offered, side="right")
         spent = np.concatenate([[0.0], self.spending.spent])
         return np.asarray(np.minimum(spent[at], offered))
@@ -82,11 +83,11 @@ class SeveralPlans(Forecasts):
 
     Attributes:
         each: the forecast of each question.
-        budgets: the budgets, and how many people have each; for add/remove a guess.
+        budgets: the budgets, and the number of people with each; for add/remove a guess.
         questions: the questions; their columns are not read.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends on all of them; None if the caller did not
-            set it.
+        cap: for add/remove, the most that anyone spends on all questions together; None if the
+            caller did not set it.
     """
 
     each: tuple[Planned, ...]
@@ -102,7 +103,7 @@ class SeveralPlans(Forecasts):
 
     @cached_property
     def spent(self) -> ByLevel:
-        """What a person of each level would spend on all questions together."""
+        """The amount that a person at each level spends on all questions together."""
         levels = self.budgets.levels
         call = Call(None, None, None, self.neighbours)
         total = np.sum(
@@ -113,9 +114,10 @@ class SeveralPlans(Forecasts):
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """How precise the numbers of each question would be, in the words of `release.verdict`.
+        """The verdict: the forecast precision of each question, worded as in `release.verdict`.
 
-        What personal budgets gain, and what would help, is in the plan of each question.
+        The plan of each question has its own verdict, with the gain from personal budgets and
+        advice.
         """
         found = [(one.name, *one.plan.precision) for one in self.each]
         each = tuple(precision for _, some, _ in found for precision in some)
@@ -145,7 +147,7 @@ class SeveralPlans(Forecasts):
         return said.several_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """The plans as plain data."""
         return {
             "kind": "plans",
             "n": self.budgets.n,
@@ -170,11 +172,11 @@ def several_plans(
 
     Args:
         questions: the questions; their columns are not read.
-        budgets: the budgets, and how many people have each; for add/remove a guess.
+        budgets: the budgets, and the number of people with each; for add/remove a guess.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends on all of them.
-        shares: as for `epsilons.publish`.
-        targets: as for `epsilons.publish`.
+        cap: for add/remove, the most that anyone spends on all questions together.
+        shares: as in `epsilons.publish`.
+        targets: as in `epsilons.publish`.
 
     Raises:
         ArgumentError: an argument is invalid, a question cannot be forecast, or not all targets can

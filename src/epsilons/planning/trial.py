@@ -33,9 +33,9 @@ class Forecast:
             or with loss="largest" the root mean square of the largest error.
         pac: the error not exceeded with the plan's confidence, in data units, for the same data.
         worst: the root mean square error in the worst case over all data.
-        gain: how many times smaller the typical error is than with everyone at the strictest ε.
-        used: the share of people whose weight is above 0.
-        spending: what a person spends, as a function of ε.
+        gain: the typical error if everyone had the smallest ε, divided by `rmse`.
+        used: the share of people with a weight above 0.
+        spending: the amount that a person spends, as a function of ε.
     """
 
     method: str
@@ -48,7 +48,7 @@ class Forecast:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """For each level: ε, people, and what each of them spends and keeps."""
+        """For each level, ε, the number of people, and the amounts that each spends and keeps."""
         return self.spending.rows
 
 
@@ -70,11 +70,11 @@ class Errors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A question together with the people and the terms on which it would be asked.
+    """A question, the budgets of the people, the neighbouring relation, and the cap.
 
     Attributes:
         question: the question; its columns are not read.
-        budgets: the budgets, and how many people have each; for add/remove a guess.
+        budgets: the budgets, and the number of people with each; for add/remove a guess.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
     """
@@ -101,8 +101,8 @@ class Trial:
         """Run the question without data, as a rehearsal.
 
         Args:
-            close: whether values lie so close together that one look does not find their range.
-            people: assumptions about people's values: see `door.Absent`.
+            close: whether values are so close together that one look does not find their range.
+            people: assumptions about people's values, as in `door.Absent`.
         """
         there = Absent(self.budgets.levels, self.budgets.counts, **people)
         call = terms_for(self.budgets, self.neighbours, self.cap)
@@ -110,7 +110,7 @@ class Trial:
 
     @cached_property
     def found(self) -> Rehearsal:
-        """The rehearsal with the spread that the question assumes: in most cases, the largest."""
+        """The rehearsal with the spread that the question assumes, by default the largest."""
         return self.rehearsed()
 
     @property
@@ -135,7 +135,7 @@ class Trial:
 
     @property
     def goal(self) -> Goal:
-        """What is assumed about the data, and which error is minimized."""
+        """The assumption about the data, and the error that is minimized."""
         asked: Any = self.question
         goal: Goal = asked.goal
         return goal
@@ -148,7 +148,7 @@ class Trial:
 
     @staticmethod
     def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors of a rehearsal's weights for this goal, which can differ from its own goal."""
+        """The errors of the weights of a rehearsal for a goal, even if its own goal was another."""
         unit, weighing = found.estimate.unit, found.weighing
         return Errors(
             unit * goal.rmse(weighing),
@@ -157,7 +157,7 @@ class Trial:
 
     @cached_property
     def strictest(self) -> float:
-        """The typical error if everyone spent only the strictest budget."""
+        """The typical error if everyone spent only the smallest budget."""
         if self.neighbours == "replace" and "uniform" in self.question.methods("replace"):
             return self.asking(method="uniform").errors.rmse
         lowest = self.budgets.levels[self.budgets.levels > 0.0][0]
@@ -180,8 +180,8 @@ class Trial:
         """Forecast the adaptive method, assuming that its first stage finds the guessed spread.
 
         Returns:
-            One forecast; none without a guess, because the spread that will be found is unknown,
-            and none where the method is refused.
+            One forecast. The list is empty without a guess, because the spread is then unknown, and
+            if the method is refused.
         """
         [method] = ADAPTIVE
         if self.guess is None or method not in self.question.methods(self.neighbours):
@@ -212,7 +212,7 @@ class Trial:
 
 
 def gain_over(strictest: float, rmse: float) -> float:
-    """How many times smaller an error is than with everyone at the strictest ε."""
+    """The error if everyone had the smallest ε, divided by `rmse`."""
     if math.isinf(rmse) or strictest == rmse:
         return 1.0
     return strictest / rmse if rmse > 0.0 else math.inf

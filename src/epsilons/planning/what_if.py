@@ -55,13 +55,13 @@ MORE: Final = 1.5
 """The factor by which budgets are raised."""
 
 FEW: Final = 0.01
-"""The smallest share of all people that counts as the strictest people."""
+"""The strictest people are those with the smallest budgets, at least this share of everyone."""
 
 SHARE: Final = 0.1
 """The share of people who join, leave or choose another budget."""
 
 _LEVELS: Final = 4
-"""The number of levels for which a larger budget is tried, if there are more."""
+"""The maximum number of levels that are tried one at a time."""
 
 _MOST: Final = 2**33
 """More people than this cannot be tallied."""
@@ -75,7 +75,7 @@ class SideOutcome(NamedTuple):
         cap: the most that anyone spends.
         rmse: the typical error of the best method, in data units.
         pac: the error not exceeded with the plan's confidence.
-        gain: how many times smaller the typical error is than with everyone at the strictest ε.
+        gain: the typical error if everyone had the smallest ε, divided by `rmse`.
     """
 
     related: bool | float
@@ -89,7 +89,7 @@ def outcomes(trial: Trial) -> tuple[SideOutcome, ...]:
     """The best method under each assumption on how budgets are related to values.
 
     Args:
-        trial: the plan's trial. Its own assumption is among those that are tried.
+        trial: the plan's trial. Its assumption is one of those that are tried.
     """
     found = []
     for assumption in answers(trial.question.assumption):
@@ -121,7 +121,7 @@ class Guess(NamedTuple):
 
 
 def guess_of(trial: Trial) -> Guess | None:
-    """What a question's guess of the spread gains and costs; None without a guess."""
+    """Compare the best methods with and without the guess of the spread; None without a guess."""
     if trial.guess is None:
         return None
     goal, found = trial.goal, []
@@ -135,11 +135,11 @@ class Option(NamedTuple):
     """A change of assumptions, guesses or budgets, and the error that it would give.
 
     Attributes:
-        change: the change in words. If it is made by an argument, a clause that begins with "if"
-            and says what must be true of the data.
+        change: the change, in words. If an argument makes the change, this is a clause with the
+            condition on the data, beginning with "if".
         write: the argument that makes the change, such as "related=False"; "" if there is none.
         error: the error of the best method after the change, in the units of the plan.
-        times: how many times smaller that is than the current error.
+        times: the current error divided by `error`.
     """
 
     change: str
@@ -164,7 +164,7 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
 
     Args:
         sides: the best method under each assumption.
-        question: the plan's question; its own assumption is one of them.
+        question: the plan's question; its assumption is one of those in `sides`.
     """
     errors = {side.related: Errors(side.rmse, side.pac).of(question.loss) for side in sides}
     related, cells = question.related, question.of_shares
@@ -178,7 +178,7 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
 
 
 def by_about(trial: Trial, error: Callable[[Trial], float]) -> list[Option]:
-    """The option to estimate the truth about exactly these people instead of the population.
+    """The option to estimate the value for exactly these people instead of the population.
 
     Args:
         trial: the plan's trial.
@@ -212,7 +212,7 @@ def strictest_give_more(
     """The option that the strictest people raise their budgets by half.
 
     Args:
-        budgets: the budgets, and how many people have each.
+        budgets: the budgets, and the number of people with each.
         error: a function from budgets to the error of the best method, in the units of the plan.
         now: the error for these budgets.
     """
@@ -243,7 +243,7 @@ def hint_of(options: Sequence[Option], loss: str, confidence: float) -> str:
 
     Args:
         options: the options, the best first.
-        loss: which error they make smaller.
+        loss: the loss of the error that they reduce.
         confidence: the confidence of the PAC error.
     """
     if not helps_most(each.help for each in options):
@@ -258,7 +258,7 @@ def hint_of(options: Sequence[Option], loss: str, confidence: float) -> str:
 
 
 def _times(now: float, then: float) -> float:
-    """How many times smaller the error `then` is than `now`."""
+    """The error `now` divided by the error `then`."""
     if now == then or math.isinf(then):
         return 1.0
     return now / then if then > 0.0 else math.inf
@@ -269,8 +269,8 @@ class WhatIf(NamedTuple):
 
     Attributes:
         change: the change, in words.
-        error: the error of the best method after it.
-        ratio: that error divided by the current one.
+        error: the error of the best method after the change.
+        ratio: `error` divided by the current error.
     """
 
     change: str
@@ -279,12 +279,13 @@ class WhatIf(NamedTuple):
 
 
 class Need(NamedTuple):
-    """How many more people would reach a wanted error.
+    """The number of additional people needed for a wanted error.
 
     Attributes:
-        epsilon: the budget of the additional people; None if their budgets have the same mix.
-        people: how many more; negative if fewer people in the same mix are enough; None if no
-            number of people is enough.
+        epsilon: the budget of the additional people; None if they have the same mix of budgets as
+            the others.
+        people: the number of additional people; negative if fewer people in the same mix are
+            enough; None if no number of people is enough.
     """
 
     epsilon: float | None
@@ -292,10 +293,10 @@ class Need(NamedTuple):
 
 
 def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
-    """How the error would change with other people and other budgets.
+    """Forecast the error for other people and other budgets.
 
     Args:
-        budgets: the budgets, and how many people have each.
+        budgets: the budgets, and the number of people with each.
         error: a function from budgets to the error of the best method.
     """
     now = error(budgets)
@@ -323,10 +324,10 @@ def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
 def need(
     budgets: Budgets, error: Error, wanted: float, levels: Iterable[float] | None = None
 ) -> tuple[Need, ...]:
-    """How many more people it would take to reach a wanted error: in the same mix, and by level.
+    """Return how many more people are needed for a wanted error: in the same mix, and by level.
 
     Args:
-        budgets: the budgets, and how many people have each.
+        budgets: the budgets, and the number of people with each.
         error: a function from budgets to the error of the best method.
         wanted: the wanted error.
         levels: the levels to try one at a time; None for all levels above 0.
@@ -359,7 +360,7 @@ def in_proportion(counts: Integers, total: int) -> Integers:
     Numbers are rounded so that the total is exact and the first level has at least one person.
 
     Args:
-        counts: how many people have each level, the strictest first.
+        counts: the number of people at each level, the smallest ε first.
         total: the number of people after scaling.
     """
     people = int(counts.sum())

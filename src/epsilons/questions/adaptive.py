@@ -35,8 +35,8 @@ _PARTS: Final = 10
 """The first stage uses a fraction of 1/10 of every budget."""
 
 _UNLUCKY: Final = 0.1
-"""The probability that noise in the squares causes the spread to be underestimated. Noise in the
-mean causes this with the same probability."""
+"""The largest probability that noise in the squares makes the upper bound on the spread too small.
+The same limit applies to noise in the mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Stages:
         return cls(first, tuple(seconds))
 
     def found(self, pair: tuple[int, int]) -> int:
-        """Return the index of the smallest candidate that is at least the estimated spread.
+        """Return the index of the smallest candidate that is at least an upper bound on the spread.
 
         Args:
             pair: the output of the first stage.
@@ -94,7 +94,7 @@ class Stages:
 
 
 def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> Steps:
-    """Draw the mean and the squares once, then the mean with the best cap for the spread found.
+    """Draw the mean and the squares once, then the mean with the best cap for the estimated spread.
 
     Args:
         counted: sums and squares by the budgets that people offer.
@@ -144,7 +144,7 @@ def _tenth(level: float) -> float:
 def _built(
     levels: Floats, counts: Integers, offered: Floats, goal: MeanGoal, bounds: tuple[float, float]
 ) -> SumAndSquares:
-    """Build the mechanism of a stage, whose levels are the full budgets.
+    """Build the mechanism of one stage. Its levels are the full budgets, not the parts it spends.
 
     Args:
         levels: the full budgets.

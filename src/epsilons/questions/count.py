@@ -1,4 +1,4 @@
-"""The number of people, or of those in one category."""
+"""The number of people, or of the people in one category."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _OPTIMAL = "optimal"
 
 @dataclass(frozen=True, eq=False)
 class Count(Question):
-    """The number of people under add/remove, or of those in one category: see `epsilons.count`.
+    """The number of people under add/remove, or of people in one category: see `epsilons.count`.
 
     Attributes:
         values: any column of numbers. All rows are counted, or with missing="exclude" only people
-            with a value in this column. None for the column of budgets.
-        where: a column and a label: only people are counted who have a row with that label; or a
-            Boolean column. None for everyone.
+            with a value in this column. None stands for the column of budgets.
+        where: a column and a label, or a Boolean column: only people who have a row with that
+            label, or with True, are counted. If it is None, everyone is counted.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -88,17 +88,17 @@ class Count(Question):
 
     @property
     def label(self) -> Any:
-        """The label that counts; None if everyone, or everyone with a value, counts."""
+        """The label of the people to count; None if everyone, or everyone with a value, counts."""
         return None if self.where is None else self._pair()[1]
 
     def _pair(self) -> tuple[Any, Any]:
-        """Return the column of `where`, and the label that counts."""
+        """Return the column of `where`, and the label of the people to count."""
         column, label = grouping.selecting(self.where)
         return column, True if label is None else label
 
     @property
     def categories(self) -> tuple[Any, ...]:
-        """The label that counts; none if everyone does."""
+        """The label of the people to count; empty if everyone is counted."""
         return () if self.where is None else (self._pair()[1],)
 
     @property
@@ -114,12 +114,12 @@ class Count(Question):
 
     @property
     def goal(self) -> MeanGoal:
-        """The error to minimize, under replace: budgets may be related to who counts."""
+        """The error to minimize under replace, where budgets may be related to the label."""
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     @property
     def refuses(self) -> str:
-        """The values that are rejected, in words: none."""
+        """An empty string: no values are rejected."""
         return ""
 
     def methods(self, neighbours: str) -> Collection[str]:
@@ -187,22 +187,22 @@ class Count(Question):
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a weighted share of people under replace, or one count of everyone."""
+        """Yield a weighted share of people under replace, or one count under add/remove."""
         if call.neighbours == "replace":
             counted = self.counted(rows, call)
             return ways.replace(counted, self.goal, _OPTIMAL, self._built, self._read)
         return self._counted(rows, call)
 
     def _built(self, allocation: Allocation) -> Additive:
-        """Build the mechanism of one weighted sum: everyone is 1 or 0."""
+        """Build the mechanism of one weighted sum: everyone has the value 1 or 0."""
         return build(allocation, grid=door.GRID, bounds=(0.0, 1.0))
 
     def _read(self, mechanism: Additive, drawn: int) -> Read:
-        """Compute the number of people: the share of those who count, times all people."""
+        """Compute the number of people with the label: the number of all people times a share."""
         n, goal, weighing = int(mechanism.counts.sum()), self.goal, mechanism.weighing
         share = mechanism.estimate(drawn)
         raw = round(n * share) if math.isfinite(share) else 0
-        # The number of people is an integer, and rounding to it adds at most one half.
+        # The count is rounded to an integer, which adds at most 1/2 to its error.
         margin = Weighed(weighing, mechanism.slack + 0.5 / n)
         estimate = Some(value=min(max(raw, 0), n), raw=raw, bounds=(0.0, float(n)), margin=margin)
         risk = goal.in_units(goal.risk(weighing), estimate.bounds)
@@ -213,7 +213,7 @@ class Count(Question):
         """Yield one count, with enough noise for a person at the lowest level."""
         mechanism = _counts(call.terms.ladder, call.terms.cap)
         counted = call.part(rows.count(self.asks(call)))
-        if self.where is not None:  # everyone gives one unit, to the first cell if they count
+        if self.where is not None:  # everyone is one unit, in the first cell if they have the label
             counted = replace(counted, counts=counted.cells[:, 0] // counted.unit)
         (drawn,) = yield Draw(mechanism, mechanism.total(counted))
         law = mechanism.laws[0]
@@ -252,7 +252,10 @@ class Count(Question):
 
 
 def _counts(ladder: Ladder, cap: float | None) -> LevelCounts:
-    """Count all levels in one cell, with the noise of the lowest level: no count has less noise."""
+    """Build the mechanism that counts everyone in one cell, with noise for the lowest level.
+
+    Counting the levels separately, each with its own noise, would not be more accurate.
+    """
     lowest = Fraction(float(ladder.levels[0]))
     rate = rounded_down(lowest if cap is None else min(lowest, Fraction(cap)))
     return LevelCounts(ladder.levels, np.zeros(len(ladder.levels), dtype=np.int64), (rate,))

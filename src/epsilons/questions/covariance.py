@@ -86,7 +86,7 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Both columns."""
+        """The two columns, by the names of their fields."""
         return {"x": self.x, "y": self.y}
 
     def open(self, call: Call) -> door.Rows:

@@ -55,7 +55,8 @@ _STAIRS: Final[Mapping[str, Callable[[Fraction, int], PairLaw]]] = MappingProxyT
 )
 
 _MARGIN: Final = 0.99
-"""`auto` considers staircase noise only if its variance is at least 1 % below Laplace noise."""
+"""`auto` considers staircase noise only if its variance is at least 1 % below that of Laplace
+noise."""
 
 _STEPS: Final = 2**40
 _PARTS: Final = 32
@@ -65,7 +66,7 @@ _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 """Candidates for the largest weight, in addition to the weights of the rungs."""
 
 _HEAVIEST: Final = 2.0**45
-"""The upper limit of all weights: the same number of bits as under Laplace noise."""
+"""The upper limit of all weights. It has as many bits as the limit under Laplace noise."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
@@ -110,7 +111,8 @@ class Design(Generic[Sums]):
     Attributes:
         method: the name of the method.
         mechanism: the frozen mechanism.
-        weighing: the leading term of its error, for the expected people.
+        weighing: weights and noise that give the leading term of its error, for the expected
+            people.
         risk: the predicted risk on a unit range, for the goal.
     """
 
@@ -174,7 +176,8 @@ def ratio_of(
     Args:
         mechanism: the mechanism that produced the sums.
         pair: the two drawn sums.
-        kind: makes the margin: of a mean on a given or an estimated range, or of a total.
+        kind: a function that makes the margin of a mean, on a given or an estimated range, or of a
+            total.
         equal: whether everyone is certain to have the same weight.
         counted: the noisy count of people on each rung, if it was released.
     """
@@ -246,7 +249,7 @@ def cell_design(
 def parts_of(cells: int) -> tuple[int, int]:
     """Return the parts of a person's unit for their own cell and for the separate total count.
 
-    For parts with sum 1 and k cells, the sum of squared errors of shares p is
+    With parts that sum to 1 and k cells, the sum of squared errors of shares p is proportional to
     k/own² + Σp²/shared². These parts minimize it if one share is nearly 1.
 
     Args:
@@ -292,7 +295,8 @@ def expected(counts: Integers) -> Integers:
 def _cap(known: Known, goal: Goal) -> float:
     """Return the cap with the least predicted risk under Laplace noise, for the expected people.
 
-    Adding or removing a person changes only one sum, also for frequencies.
+    The noise is that of a single sum, also for frequencies: adding or removing a person changes one
+    cell.
     """
     left, guess = known.people()
     return min(best_cap(Budgets.of_levels(left, guess), goal, OPEN), float(left[-1]))
@@ -301,7 +305,8 @@ def _cap(known: Known, goal: Goal) -> float:
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
     """Return the best unit of weight and the best largest weight for staircase noise.
 
-    A unit is a rung divided by an integer. The predicted mean squared error decides.
+    A unit is a rung divided by an integer. The pair with the least predicted mean squared error
+    wins.
     """
     left, guess = known.people()
     highest = math.inf if known.cap is None else known.cap
@@ -309,7 +314,8 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
     squares = replace(goal, loss="mse")
     best = (math.inf, float(spends[-1]), 1)
     for unit in sorted({rung / part for rung in _few(spends) for part in range(1, _PARTS + 1)}):
-        # Slightly more than 1: rungs that are multiples of the unit remain multiples in floats.
+        # The factor is slightly above 1, so a rung that is a multiple of the unit is not rounded
+        # down.
         whole = np.minimum(np.floor(spends / unit * (1.0 + 1e-12)), _HEAVIEST)
         variance = least_variance(unit)
         for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):

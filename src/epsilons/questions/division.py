@@ -48,7 +48,7 @@ class Division(ABC):
         Args:
             questions: the questions, in order.
             call: the people and the terms of the call.
-            count: a function that counts people by budget; for public budgets only.
+            count: a function that counts people by budget. It is called only if budgets are public.
         """
 
     @property
@@ -154,7 +154,7 @@ class ByTargets(Division):
 
     def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
         """Return an error message that suggests targets that can be met."""
-        whole = Fraction(len(least), len(self.targets))  # no target: an even share
+        whole = Fraction(len(least), len(self.targets))  # the others keep an even share
         taken = sum(least.values(), Fraction(0))
         met = [
             None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))

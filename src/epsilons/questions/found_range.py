@@ -96,7 +96,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the mean uses finer levels, which must be divisible as well
+        if call.divided:  # the mean has finer levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -183,7 +183,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the mean uses finer levels, which must be divisible as well
+        if call.divided:  # the mean has finer levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -286,10 +286,11 @@ class _Crowd:
     Attributes:
         stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        count: a function that counts by level and bucket, with public levels and expected numbers.
+        count: a function that sums weights by bucket in one pass; its levels and numbers of people
+            are public.
         payers: the people who are charged for selections.
         told: whether anything is known about the number of people.
-        doubts: lower limits on the number of people, if they were counted.
+        doubts: pessimistic numbers of people with their probabilities, if people were counted.
     """
 
     stage: LevelCounts | None
@@ -301,12 +302,12 @@ class _Crowd:
 
     @property
     def n(self) -> int | None:
-        """The noisy number of people, if they were counted."""
+        """The noisy number of people; None if they were not counted."""
         return None if self.stage is None else max(sum(self.drawn), 0)
 
     @property
     def losses(self) -> tuple[Fraction, ...] | None:
-        """The loss from the count, if they were counted."""
+        """The losses from counting people; None if they were not counted."""
         return None if self.stage is None else self.stage.losses
 
 
@@ -327,7 +328,7 @@ class _Located:
     told: bool
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if every rung was counted separately."""
+        """Return the noisy counts, if every rung (public budget level) was counted separately."""
         stage, drawn = self.crowd.stage, self.crowd.drawn
         if stage is None or len(drawn) != len(weights):
             return None
@@ -494,7 +495,7 @@ def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma
 
 
 def _picture_of(found: Found) -> Picture:
-    """Return the information about the data that the last two selections give."""
+    """Return the centre, the deviation and the accuracy of both, from the last two selections."""
     pairs = [
         ranges.selected(stage.weights, found.counts, stage.scale) for stage in found.stages[-2:]
     ]
@@ -533,7 +534,7 @@ def people_for_any(
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the number of people at each level, present or expected; currently too few.
+        counts: the number of people at each level, present or expected. These people are too few.
         goal: the goal of the mean.
         neighbours: "replace" or "add-remove".
     """
@@ -572,7 +573,7 @@ def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the number of people at each level, present or expected; currently too few.
+        counts: the number of people at each level, present or expected. These people are too few.
         neighbours: "replace" or "add-remove".
     """
     times = _enough_people(levels, counts.astype(np.float64), neighbours)

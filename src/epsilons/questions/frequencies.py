@@ -171,7 +171,7 @@ class Frequencies(Question):
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """Return how missing values are treated without `other`; categories have no midpoint."""
+        """Return how missing values are treated if there is no `other` category."""
         return self.missing or "error"
 
     @property

@@ -86,7 +86,7 @@ def _listed(by: Any, count: int) -> tuple[Any, ...]:
 
 
 def selecting(where: Any) -> tuple[Any, Any]:
-    """Return the column of `where`, and the label if it is a pair of both; otherwise None."""
+    """Return the column and the label of `where`; the label is None for a Boolean column."""
     pair = isinstance(where, (tuple, list)) and len(where) == 2
     if not pair or where[0] is None or isinstance(where[0], (bool, np.bool_)):
         return where, None
@@ -189,7 +189,7 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
 
     Args:
         question: a question about groups or a subset of people.
-        private: whether participation is private; if so, people can be in no declared group.
+        private: whether participation is private; if so, some people may be in no declared group.
     """
     labels = 1 if question.grouping is None else len(question.grouping.labels)
     some = question.where is not None or question.excludes

@@ -84,7 +84,10 @@ def _read(margin: Any, counted: door.Tally, call: Call, question: Any, total: fl
 
 
 def _rounding(counted: door.Tally, call: Call) -> float:
-    """Return the largest rounding error of a share: one grid point for each group of a person."""
+    """Return the largest rounding error of a share: one grid step for each group of a person.
+
+    Without `person=`, everyone has one row, so they are in one group.
+    """
     return (1 if call.person is None else len(counted.categories)) / counted.unit
 
 

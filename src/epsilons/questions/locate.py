@@ -2,7 +2,7 @@
 
 Each round uses a finer grid of buckets. The first round covers all of float64 with 11 significant
 bits. If the deviation is as small as its buckets, the next round zooms in on the few buckets around
-the centre, and so on. This depends only on numbers that were released earlier.
+the centre, and so on. Zooming depends only on numbers that were released earlier.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ ROUNDS: Final = 3
 """The maximum number of passes over the rows to estimate the range."""
 
 ZOOM: Final = (0, 2**14, 2**22)
-"""The number of cells of the window in each round after the first. The second round has fewer,
-because data may fill all cells."""
+"""The number of cells of the window in each round; the first round has no window. The second round
+has fewer cells than the third, because data may fill all of them."""
 
 _FINE = 2.5
 """A deviation of this many buckets is precise enough."""
@@ -94,7 +94,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Payers:
-    """The people who are charged, if they have other levels than the selections.
+    """The people who are charged, if their levels differ from those of the selections.
 
     Attributes:
         levels: the budgets of the people who are charged.
@@ -119,10 +119,12 @@ def locate(
     Args:
         count: a function that counts people by level and sums weights by bucket, in one pass.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first split before anything is drawn; it can raise.
+        agree: called with the levels and the first split before anything is drawn; it can raise an
+            error.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
-        doubts: lower limits on the number of people, if they were counted with noise.
+        doubts: pessimistic numbers of people with their probabilities, if they were counted with
+            noise.
 
     Guarantee:
         A person at a level spends the sum of the stages' declared losses. A stage uses the data

@@ -121,7 +121,7 @@ class Mean(Question):
         else:
             self._set("bounds", parameters.bounds(self.bounds))
         self._set("grouping", grouping.declared_groups(self.by, self.groups))
-        self._where()  # refuses what is no label
+        self._where()  # raises if the label is invalid
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
@@ -139,7 +139,10 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
-        """Reject terms that allow no informative interval; an unknown range is always allowed."""
+        """Reject terms under which every interval would be the whole range.
+
+        Without bounds nothing is rejected, because people are counted if weights differ.
+        """
         if self.bounds is not None:
             super().check_terms(call)
 
@@ -176,7 +179,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """The transformation that is applied before averaging, on unit ranges; None for none."""
+        """The transformation of values before averaging, on unit ranges; None if there is none."""
         return None
 
     @property
@@ -269,7 +272,10 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return the sums to compute first, and squares if they are free; None without bounds."""
+        """Return the sums to compute first; None if the range is unknown.
+
+        Squares are included if they cost no privacy.
+        """
         if self.bounds is None:
             return None
         if self.of_some:
@@ -292,7 +298,7 @@ class Mean(Question):
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
-        """Build the mechanism of one weighted sum, with the sum of squares if it is free."""
+        """Build the mechanism of one weighted sum, with the sum of squares if it costs nothing."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 

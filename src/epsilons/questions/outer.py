@@ -43,20 +43,22 @@ from epsilons.types import Floats, Integers
 __all__ = ["FARTHEST", "Ends", "Share", "best_share", "outer"]
 
 FARTHEST: Final = 0.25
-"""The largest quantile for which a range is reported: a quarter of the weight on either side."""
+"""No range is reported if its low end would be a larger quantile than this: more than a quarter of
+the weight would be below the range, and as much above it."""
 
 _NEAREST: Final = 1 / 64
-"""The most extreme quantile that is used: beyond it, the result would depend on single people."""
+"""The most extreme quantile that is used. A more extreme one would depend on single people."""
 
 _LINE: Final = 14.0
-"""ln of the ratio of two prior weights: the whole line, and one bucket near 10¹² that may contain
-all data."""
+"""ln of the prior weight of the whole line, divided by the prior weight of one bucket near 10¹²
+that may contain all data."""
 
 _SURE: Final = 8.0
 """ln of the odds against a wrong end: 1 in 3000."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
-"""A factor on the required log-odds: larger under add/remove, which only has expected numbers."""
+"""A factor on the required log-odds. It is larger under add/remove, because the numbers of people
+are only expected numbers there."""
 
 _HOPELESS: Final = 0.45
 """The quantile above which another round is not worth its budget."""
@@ -65,14 +67,15 @@ _INWARDS: Final = 1.5
 """The next round multiplies the quantile by this factor, to keep it inside the window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""The fractions of its best cap that the mean can keep, tried in this order."""
+"""Fractions of the mean's best cap that are reserved for the mean. They are tried in this order."""
 
 _LEAST: Final = 0.02
 """The fraction of everyone's budget that is always spent on the range. The range thus also
 represents people with small budgets."""
 
 _TINY: Final = 2.0**-1000
-"""Smaller budgets are not used, because half of such a budget could be rounded up."""
+"""Smaller budgets count as 0. Parts of such a budget can be subnormal, and rounding could make
+their sum exceed the budget."""
 
 _HALF: Final = 3.5
 """The range is widened to this many σ on either side, as for Gaussian data."""
@@ -94,7 +97,8 @@ class Share:
 
     Attributes:
         each: the part of the budget at each level.
-        quantile: the most extreme quantile that a selection can find; above one half if none.
+        quantile: the most extreme quantile that a selection can find; above one half if it cannot
+            find any.
     """
 
     each: Floats
@@ -130,7 +134,9 @@ def best_share(
     neighbours: str = "replace",
     odds: float = _LINE,
 ) -> Share:
-    """Return the smallest share that finds an extreme quantile, taken first from unused budget.
+    """Return the smallest share that finds an extreme quantile.
+
+    It is taken first from budget that the mean does not use.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
@@ -161,7 +167,10 @@ def best_share(
 
 
 def _least(most: Floats, people: Floats, odds: float) -> Share:
-    """Return the lowest cap on shares that reaches the outermost quantile; no cap if none does."""
+    """Return the shares with the lowest cap that finds the quantile `_NEAREST`.
+
+    If even the uncapped shares cannot find it, return these, with the best quantile that they find.
+    """
     wanted = 2.0 * odds / _NEAREST
     if float(most @ people) <= wanted:
         total = float(most @ people)
@@ -191,7 +200,8 @@ def outer(
         count: a function that counts people by level and sums weights by bucket, in one pass.
         goal: the goal of the mean, which gets the remaining budget.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first share before anything is drawn; it can raise.
+        agree: called with the levels and the first share before anything is drawn; it can raise an
+            error.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
 

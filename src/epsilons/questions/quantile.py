@@ -85,12 +85,12 @@ _ENDS: Final = Fraction(2, 5)
 """The fraction of a quantile's budget for each end of its interval; the quantile gets the rest."""
 
 _PARTS: Final = 256
-"""The sum of the two odds of a quantile, which are integers."""
+"""A quantile q is written as two integer odds, in the ratio of q to 1 − q, with this sum."""
 
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
-"""The total bits of all weights, and the most and the fewest bits of the largest weight."""
+"""The bits of the sum of all weights, and the most and the fewest bits of the largest weight."""
 
 _LARGEST: Final = 1024.0
 """The most that a selection takes from anyone's budget."""
@@ -171,7 +171,10 @@ class Quantile(Question):
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` can have besides "auto"; "exclude" needs a table."""
+        """Return the names that `method` can have besides "auto".
+
+        Only a table supports missing="exclude".
+        """
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
@@ -221,7 +224,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the bins, by the part of their budget that people offer to this question."""
+        """Return the counts in bins, by the budgets that people offer to this question."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:
@@ -370,7 +373,7 @@ class Selecting:
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """Return a selection that takes its part of everyone's spending: k·part/2^shift."""
+        """Return one selection, on which a person of weight k spends a part of k/2^shift."""
         part = _parts(len(self.quantiles))[place]
         scale = spread_of("replace", odds) * unit * 2**self.shift / part
         if scale.denominator != 1:
@@ -494,7 +497,7 @@ def _odds(q: float) -> tuple[int, int]:
 
 
 def _below(q: float) -> tuple[int, int] | None:
-    """Return the odds of a quantile, rounded outwards; None if no quantile is that extreme."""
+    """Return the odds of a quantile, with q rounded down; None if q is too close to 0."""
     left = math.floor(q * _PARTS) if q > 0.0 else 0
     return (left, _PARTS - left) if left >= 1 else None
 
@@ -514,7 +517,11 @@ def _nearest(quantiles: Floats) -> float:
 
 
 def _coins(goal: MeanGoal, q: float) -> MeanGoal:
-    """Return the goal for the share of people below a quantile, which has a known spread."""
+    """Return the goal for the share of people below the q-quantile.
+
+    The share is a mean of zeros and ones. If budgets are independent of values, its standard
+    deviation is √(q(1 − q)); otherwise the largest possible one is assumed.
+    """
     spread = math.sqrt(q * (1.0 - q)) if goal.assumption.related is False else mean.WIDEST
     return replace(goal, loss="mse", spread=max(spread, 1e-3))
 
@@ -566,7 +573,8 @@ def open_table(
 
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
         margin = RatioCells(**cells_of(chosen, drawn, counts))
-        # The noise of a rank is the sum over its bins: at the median, a quarter of the variance.
+        # The noise of a rank q is Σ_{bins below} z − q·Σz. Its variance is q(1 − q) times the sum
+        # over all bins: a quarter of it at the median.
         even = np.full(cells, 1.0 / cells)
         square = min(margin.leading(shares, even) / 4.0 + 1.0 / (12.0 * cells**2), 1.0)
         found = reading(OpenQuantiles(quantiles, margin), square, None)

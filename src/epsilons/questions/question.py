@@ -207,15 +207,16 @@ def _of_menu(epsilon: door.Chosen, levels: Levels | None) -> Levels:
         ArgumentError: `levels` has other budgets than the menu.
     """
     offered = np.unique(epsilon.menu.budgets[epsilon.menu.budgets > 0.0])
+    each: list[float] = offered.tolist()
     if levels is None:
-        return offered.tolist()
+        return each
     ladder = declared_of(epsilon, levels, None).ladder
     if not np.array_equal(ladder.levels, Ladder.declare(offered).levels):
         raise ArgumentError(
             "levels: the budgets that people were offered are those of menu. Leave levels out, or "
             "give the same budgets, each with the number of people you expect."
         )
-    return levels if isinstance(levels, (Mapping, Budgets)) else offered.tolist()
+    return levels if isinstance(levels, (Mapping, Budgets)) else each
 
 
 def _part(level: float, share: Fraction) -> float:
@@ -258,7 +259,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One draw: a mechanism and the total to draw around.
+    """One draw: a mechanism, and the total of the data that it is drawn with.
 
     The result of the draw is published, and its privacy loss is charged.
 
@@ -283,7 +284,7 @@ class Draw:
         losses = self.mechanism.losses
         if self.levels is None or self.place is None:
             return self.mechanism.levels, losses
-        every = (*losses, Fraction(0))  # the place −1 is the last
+        every = (*losses, Fraction(0))  # index −1 is the last entry
         return self.levels, tuple(every[at] for at in self.place.tolist())
 
     def on(self, levels: Floats) -> Any:
@@ -317,8 +318,8 @@ class Answer:
         weighing: the estimator on a unit range, for the actual or expected people; None if it is
             neither a weighted mean nor weighted shares.
         expected: the expected number of people at each budget, if these numbers are private.
-        mechanism: the mechanism of all draws; None for the only mechanism, or for the composition
-            of the draws in order.
+        mechanism: one mechanism for all draws together. If None, it is the mechanism of the only
+            draw, or the composition of the mechanisms of several draws, in order.
         beside: a sentence about other answers that were drawn together with this answer.
     """
 
@@ -369,7 +370,8 @@ class Question(ABC):
         statistic: the name of the statistic.
         describes: the description of its command, with a placeholder {file}.
         of_shares: whether its assumption is about shares of people, not about means.
-        every_method: all names that `method` can have besides "auto", for any other arguments.
+        every_method: all names besides "auto" that `method` can have. The other arguments may rule
+            out some of them.
         range_may_be_found: whether bounds can be None.
         supposed: the standard deviation of values in rehearsals, as a fraction of the range; None
             for the largest possible.
@@ -552,8 +554,8 @@ class Question(ABC):
             thousands: the mark between thousands there.
             person: the column that identifies people.
             neighbours: "replace" or "add-remove".
-            levels: for add/remove.
-            cap: for add/remove.
+            levels: the public budget levels, for add/remove.
+            cap: the most that anyone spends, for add/remove.
 
         Raises:
             ArgumentError: an argument is invalid, or does not match the question.
@@ -571,12 +573,13 @@ class Question(ABC):
     def asks(self, call: Call) -> door.Ask | None:  # noqa: ARG002
         """Return the quantities to count first, before anything is drawn.
 
-        None if they cannot be counted together with other questions to the same table.
+        The result is None if they cannot be counted together with other questions to the same
+        table.
         """
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the first counts, by the part of their budgets that people offer."""
+        """Return the first counts, by the parts of budgets that this question can use."""
         ask = self.asks(call)
         if ask is None:
             raise ValueError(f"{self.statistic} asks nothing of the rows first")

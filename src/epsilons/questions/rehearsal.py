@@ -31,11 +31,11 @@ _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
 
 _OCTAVE: Final = line.CELLS
 _RINGS: Final = 24
-"""The index of the radius that serves as the deviation, counted from the smallest: about 90 buckets
-at 1, so the centre is about 11 deviations from 0."""
+"""The index of the radius that serves as the deviation, counted from the smallest radius. This
+radius is the width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
 
 _OF_RANGES: Final = (CENTRE, DEVIATION, LOW, HIGH)
-"""What selections find to estimate a range."""
+"""Descriptions of the selections that estimate a range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Rehearsal:
 
     @property
     def spending(self) -> ByLevel:
-        """Everyone's spending, including the number of people at each level even if private."""
+        """Everyone's spending, with the number of people at each level, even if it is private."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
             raise TypeError("nobody said what each level spends")
@@ -92,8 +92,8 @@ class Rehearsal:
     def reach(self) -> float:
         """The half-width of the interval, in data units: the longer of its two sides.
 
-        For several numbers it is the maximum. If an interval is the whole range, the value can be
-        at one end and the true value at the other.
+        For several numbers it is the maximum. If an interval is the whole range, the result is the
+        length of the range, because the value can be at one end and the true value at the other.
         """
         question, estimate = self.question, self.estimate
         low, high = estimate.interval(question.assumption, question.confidence)
@@ -164,5 +164,5 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """Return the number of passes to estimate the range: each makes two selections."""
+    """Return the number of passes to estimate the range: each pass makes two selections."""
     return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2

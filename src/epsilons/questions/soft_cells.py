@@ -31,7 +31,8 @@ OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
 _SLACK: Final = 16.0 / door.GRID
-"""Bound on the sum of rounding errors of a share: grid, row means, floors of cells, lattice."""
+"""A bound on the rounding error of a share: from the grid of values, the means of rows, cells that
+are rounded down, and the lattice of the noise."""
 
 
 class SoftQuestion(Question):
@@ -39,7 +40,8 @@ class SoftQuestion(Question):
 
     Attributes:
         truth: the estimated quantity, in words.
-        moments: the means that differ by at most δ between budgets besides those of the values.
+        moments: in words, further means (besides those of the values) that differ by at most δ
+            between people with different budgets.
     """
 
     truth: ClassVar[str]

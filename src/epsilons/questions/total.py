@@ -86,7 +86,7 @@ class Total(Question):
         return "" if self.excludes else 'missing values, which missing="exclude" would take'
 
     def check_terms(self, call: Call) -> None:
-        """Reject a total of private people without declared levels.
+        """Reject a total under add/remove without declared levels.
 
         Raises:
             ArgumentError: no levels are declared, so the required amount of noise is unknown.
@@ -105,7 +105,8 @@ class Total(Question):
         """Open the rows as numbers.
 
         Raises:
-            BoundsError: 0 is not in the bounds, but rows are added up from 0, or may add 0.
+            BoundsError: 0 is not in the bounds, although a person's rows are added up from 0, or a
+                missing value adds 0.
         """
         refuses = self.policy(call.neighbours) == "error"
         lo, hi = self.bounds
@@ -130,7 +131,8 @@ class Total(Question):
             return ways.replace(counted, self.goal, self.method, self._built, self._read)
         terms = call.terms
         lowest = float(terms.ladder.levels[0])
-        # Weights that differ and are private would leave the sum unknown: docs/proofs/counts.md (4)
+        # Everyone gets the same weight, because unequal private weights would leave the sum
+        # unknown: docs/proofs/counts.md (4)
         terms = replace(terms, cap=lowest if terms.cap is None else min(lowest, terms.cap))
         return ways.add_remove(counted, terms, self.goal, self._chosen, self._read_ratio)
 
@@ -160,7 +162,7 @@ class Total(Question):
         return Read(estimate, risk, total=ratio.drawn[1])
 
     def _estimate(self, raw: float, people: float, margin: Weighed | RatioTotal) -> Estimate:
-        """Return the estimate, clipped to what so many people can add up to."""
+        """Return the estimate, clipped to the sums that this many people can have."""
         lo, hi = (people * end for end in self.bounds)
         return Estimate(
             value=min(max(raw, lo), hi),

@@ -142,7 +142,7 @@ class PrivatePeople(Protocol):
     """Public information about the people under add/remove, before the last draw."""
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if every rung was counted separately."""
+        """Return the noisy counts, if every rung (public budget level) was counted separately."""
 
     def number(self, chosen: Design[Any], total: float) -> int | None:
         """Return the noisy number of people; None if people were not counted."""
@@ -223,7 +223,7 @@ class CountedPeople:
 
     @property
     def people(self) -> int | None:
-        """The noisy number of people, if everyone on a rung was counted."""
+        """The noisy number of people; None if they were not counted, or no levels are declared."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return max(sum(self.drawn), 0)
@@ -252,7 +252,7 @@ class CountedPeople:
         return Expected(levels, people) if self.told else None
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if every rung was counted separately."""
+        """Return the noisy counts, if every rung (public budget level) was counted separately."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
@@ -286,7 +286,7 @@ def counted_first(
 
 @lru_cache(maxsize=4)
 def _exactly(levels: bytes) -> tuple[Fraction, ...]:
-    """Return rungs as fractions. The result is cached, because a fine ladder has thousands."""
+    """Return rungs as fractions. The result is cached: a ladder can have thousands of rungs."""
     return tuple(Fraction(level) for level in np.frombuffer(levels, dtype=np.float64).tolist())
 
 

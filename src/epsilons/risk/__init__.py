@@ -2,8 +2,7 @@
 
 An estimator is a weighted sum of values on a unit range, plus noise. The noise is Laplace noise,
 staircase noise, noise of several cells that sums to zero, or joint noise of several means. An
-estimator can also use each person only with some probability; docstrings call this random choice a
-coin.
+estimator can also include each person at random, with some probability; code calls this a coin.
 
 `Weighing` describes an estimator. A goal (`goals`) computes its worst-case risk under an
 assumption, for a mean or for frequencies. A margin (`margins`, `shares`, `ranges`, `local` and

@@ -43,15 +43,15 @@ faster."""
 
 
 def moved(cells: int, apart: float) -> tuple[int, float]:
-    """The number of cells with the largest bias, and the bias of two more cells, at worst.
+    """How many cells can have the largest bias, and the bias of one more cell on each side.
 
     Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
     So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
-    cell on each side has the remainder. With fewer cells, all of them have the largest bias, except
-    one if their number is odd.
+    cell on each side has the remainder. With fewer cells, all of them have the largest bias, or all
+    except one if their number is odd, and no cell has the remainder.
     Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # δ can be tiny
+    whole = int(min(1.0 / apart, float(cells)))  # 1/δ can overflow to infinity
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -92,7 +92,7 @@ def mean_square(
     end = max(shift, math.log(cells)) + _FAR
     less = max(moved(cells, apart)[1] * unit, start)
     edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
-    left, right = np.array(edges[:-1]), np.array(edges[1:])  # both empty if 45 is below an ulp
+    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty if shift + 45 rounds to shift
     half = 0.5 * (right - left)
     u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
     integrand = 2.0 * u * (1.0 - _cdf(u, unit, cells, apart))
@@ -271,8 +271,8 @@ def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -
         cells: number k ≥ 2 of categories.
 
     Returns:
-        Exact if budgets are unrelated to values. Also exact for the given people if budgets may be
-        related to values in any way. Otherwise a proven upper bound.
+        The risk. It is exact if budgets are unrelated to values. It is also exact for the given
+        people if budgets may be related to values in any way. Otherwise it is a proven upper bound.
     """
     n = estimator.n
     data: Floats | float
@@ -309,15 +309,19 @@ def noise_square(cells: int, closed: ClosedNoise | None) -> float:
 
 
 def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise) -> float:
-    """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+    """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+    It exists if budgets are unrelated to values.
+    """
     square = noise.moves**2 * noise_square(cells, noise.closed)
     return square / mixed(n, cells, sampled=assumption.sampled)
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squares without noise and coins, for a population with related budgets.
+    """Bound on the sum of squared errors for a population, without noise and random inclusion.
 
-    The bounds are the same as in `_sampled_error`, for the ℓ2 norm of all errors.
+    Budgets may be related to values. The bounds are the same as in `_sampled_error`, for the ℓ2
+    norm of all errors.
     Proof: docs/proofs/tables.md (6).
     """
     plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)
@@ -343,10 +347,11 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
         cells: number k ≥ 2 of categories.
 
     Returns:
-        Exact, up to numerical integration, for the given people, if budgets may be related to
-        values in any way and everyone is used. Otherwise a proven upper bound. It combines the ℓ2
-        norm of the sampling errors and the largest of k noises by the triangle inequality. If the
-        noise sums to zero, 1 − 1/k of the sum of squares is a second bound.
+        The risk. For the given people it is exact, up to numerical integration, if budgets may be
+        related to values in any way and everyone is used. Otherwise it is a proven upper bound,
+        which combines the ℓ2 norm of the sampling errors and the largest of k noises by the
+        triangle inequality. If the noise sums to zero, 1 − 1/k of the sum of squares is a second
+        bound.
 
     Reference:
         Theorem C.2 of paper *correlated* has the same rate; the constants are our own.
@@ -363,7 +368,8 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """Bound on the expected largest square, by the triangle inequality.
 
-    It is exact for the given people, if budgets may be related in any way and everyone is used.
+    It is exact for the given people if everyone is used and budgets may be related to values in any
+    way.
     """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
@@ -386,7 +392,7 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
 
 
 def _sampled_error(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """Root mean square bound on the largest error without noise, for a population.
+    """Bound on the root mean square of the largest error without noise, for a population.
 
     Budgets may be related to values. If they may be related in any way, the bound is the bias among
     the sampled people plus the ℓ2 sampling error of their unweighted shares. If shares at different
@@ -421,9 +427,9 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for the given people if budgets may be related to values in any way and everyone is
-        used. Otherwise a proven upper bound: a quantile of the sampling error plus a quantile of
-        the noise, with β split between the two. `band` is sharper.
+        The quantile. It is exact for the given people if budgets may be related to values in any
+        way and everyone is used. Otherwise it is a proven upper bound: a quantile of the sampling
+        error plus a quantile of the noise, with β split between the two. `band` is sharper.
 
     Reference:
         Theorem C.1 of paper *correlated* has the same rate; the constants are our own.
@@ -460,7 +466,7 @@ def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float =
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of sampling error and coins plus a quantile of noise, for the best split of β."""
+    """A quantile of the error without noise plus a quantile of noise, for the best split of β."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
@@ -473,8 +479,8 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
     """Objective for choosing weights by the largest error: an approximation of `largest_square`.
 
     It is not a bound. If budgets are unrelated to values, it is the value in the Gaussian limit.
-    For the given people with related budgets, it is the value for independent noise of the same
-    size. Proof: docs/proofs/tables.md (10), (11).
+    For the given people with budgets related to values, it is the value for independent noise of
+    the same size. Proof: docs/proofs/tables.md (10), (11).
     """
     if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)
@@ -529,9 +535,9 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for the given people if budgets may be related to values in any way and everyone is
-        used. Otherwise a proven upper bound: `quantile` or, if budgets are unrelated to values, the
-        `Union` bound if it is smaller.
+        The half-width. It is exact for the given people if budgets may be related to values in any
+        way and everyone is used. Otherwise it is a proven upper bound: `quantile` or, if budgets
+        are unrelated to values, the `Union` bound if it is smaller.
     """
     if _one(weighing, cells):
         return share_error(weighing, assumption, confidence)

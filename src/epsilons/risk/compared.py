@@ -20,8 +20,8 @@ from epsilons.risk.spread import WeighedSpread
 from epsilons.risk.weighing import Assumption
 
 EVEN: Final = 0.5
-"""Part of an error probability for each of two releases, where nothing public chooses a better
-one."""
+"""Part of the error probability for each of two releases, if public facts cannot decide on a better
+split."""
 
 _SPLITS: Final = (EVEN, 0.25, 0.75, 0.1, 0.9)
 """Parts that are tried for the first of two releases."""
@@ -31,19 +31,20 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class TwoMeans:
-    """Two weighted means on the same bounds, of people who may be in both.
+    """Two weighted means on the same bounds. The same people may be in both.
 
     Guarantee:
-        For all data that the assumptions allow, regardless of who is in both, the interval of the
-        difference misses with probability at most beta, and so does that of the ratio, if weights
-        and noise of the second mean do not depend on what was drawn for the first.
+        For all data that the assumptions allow, and regardless of who is in both samples, the
+        intervals of the difference and of the ratio each fail to cover the true value with
+        probability at most beta. The weights and the noise of the second mean must not depend on
+        the draw of the first.
         Proof: docs/proofs/risk.md (29), (30), (31).
 
     Attributes:
-        margins: of the two means.
+        margins: the margins of the two means.
         drawn: the two means as they were drawn, in data units.
-        bounds: of the values.
-        assumptions: about the data of each.
+        bounds: the range of the values.
+        assumptions: the assumptions about the data of each mean.
         beta: the error probability.
     """
 
@@ -68,7 +69,7 @@ class TwoMeans:
 
     @property
     def ratio(self) -> Bounds:
-        """An interval for the second mean divided by the first, of values with one sign."""
+        """An interval for the second mean divided by the first; all values must have one sign."""
         wide = self.bounds[1] - self.bounds[0]
         if self.split is not None:
             return quotient(*self._ends)
@@ -80,8 +81,8 @@ class TwoMeans:
     def split(self) -> float | None:
         """The part of beta for the first interval; None if both are bounded jointly.
 
-        It follows from public facts: a spread that was drawn is replaced by the expected one.
-        Where budgets are sampled together with the values, they must not choose.
+        The choice uses only public facts: the expected spread in place of a drawn one. If budgets
+        are sampled together with the values, it must not depend on budgets, so the split is even.
         Proof: docs/proofs/risk.md (31).
         """
         if random_budgets(self.assumptions):
@@ -98,7 +99,7 @@ class TwoMeans:
 
     @cached_property
     def _ends(self) -> tuple[Bounds, Bounds]:
-        """The two intervals."""
+        """The confidence intervals of the two means; `split` divides beta between them."""
         part = EVEN if self.split is None else self.split
         first, second = (
             margin.interval(raw, self.bounds, assumption, 1.0 - share * self.beta)
@@ -113,7 +114,7 @@ class TwoMeans:
 
 
 def random_budgets(assumptions: Sequence[Assumption]) -> bool:
-    """Whether budgets are sampled together with values: then they must not choose a formula."""
+    """Whether budgets are sampled together with values, so no choice may depend on budgets."""
     return any(each.sampled and each.related is not False for each in assumptions)
 
 
@@ -122,17 +123,19 @@ def error_of_two(
 ) -> float:
     """Bound on the error of a combination of two means, on a unit range, at error probability beta.
 
-    Both noises are Laplace noise, or less spread than that, and independent. What else is random
-    may depend on each other, and on the noise of the first. Proof: docs/proofs/risk.md (29), (30).
+    Both noises are Laplace noise, or noise that is less spread out, and they are independent. The
+    errors without noise may depend on each other. If such an error is a bounded bias, the bias of
+    the second mean may also depend on the noise of the first.
+    Proof: docs/proofs/risk.md (29), (30).
 
     Args:
-        margins: of the two means.
-        assumptions: about the data of each.
-        times: nonnegative coefficients; their signs do not matter.
+        margins: the margins of the two means.
+        assumptions: the assumptions about the data of each mean.
+        times: the absolute values of the two coefficients.
         beta: the error probability.
 
     Returns:
-        ∞ if an error is not of this form.
+        The bound; ∞ if no such bound is proven for one of the errors.
     """
     ways, scales = [], []
     for margin, assumption, part in zip(margins, assumptions, times, strict=True):
@@ -158,7 +161,7 @@ def shares_reach(
     assumptions: tuple[Assumption, Assumption],
     beta: float,
 ) -> float:
-    """Bound on the change of any share minus that of the raw shares, for all shares at once.
+    """Bound on the error of the difference of the raw shares, for all categories simultaneously.
 
     Proof: docs/proofs/risk.md (32).
     """
@@ -183,7 +186,9 @@ def count_reach(laws: tuple[DiscreteLaplace, DiscreteLaplace], beta: float) -> i
 
 
 def quotient(first: Bounds, second: Bounds) -> Bounds:
-    """The ends of the second number divided by the first, both within intervals of one sign.
+    """The smallest and the largest quotient of the second number by the first.
+
+    Both numbers are within the given intervals, which have the same sign.
 
     Proof: docs/proofs/risk.md (31).
     """
@@ -194,7 +199,7 @@ def quotient(first: Bounds, second: Bounds) -> Bounds:
 
 
 def _expected(margin: Weighed) -> Weighed:
-    """The margin if its spread is as expected, around the middle of the range."""
+    """The margin with the expected spread around the middle of the range, not the drawn spread."""
     if not isinstance(margin, WeighedSpread):
         return margin
     return replace(margin, offset=0.0, square=margin.expected**2)

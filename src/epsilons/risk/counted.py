@@ -64,7 +64,7 @@ class LevelCount:
 
     @property
     def total(self) -> float:
-        """A noisy estimate of the total weight; it can select a bound, but not enter it."""
+        """A noisy estimate of the total weight. It only serves to choose between valid bounds."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def ends(self, beta: float) -> tuple[Floats, Floats]:

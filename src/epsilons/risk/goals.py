@@ -94,7 +94,7 @@ class Goal(ABC):
     @property
     @abstractmethod
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile that depends only on bias and scale (known derivative)."""
+        """Whether `risk` is a quantile of bias and scale alone, with a known derivative."""
 
     @abstractmethod
     def squares(self, estimator: Weighing | Moments) -> Floats:
@@ -102,7 +102,10 @@ class Goal(ABC):
 
     @abstractmethod
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+        It exists if budgets are unrelated to values.
+        """
 
     @abstractmethod
     def noise_square(self, noise: SumNoise) -> float:
@@ -118,7 +121,7 @@ class Goal(ABC):
         """The squared sampling error of n people with equal weights, summed over all numbers."""
 
     def told(self, bias: float) -> float:
-        """The part of the risk caused by related budgets, for weights with this bias."""
+        """The part of the risk caused by budgets related to values, for weights with this bias."""
         apart = self.assumption.apart * bias
         if self.loss == "pac" or apart == 0.0:
             return apart
@@ -126,7 +129,7 @@ class Goal(ABC):
 
     @property
     def most(self) -> float:
-        """The largest risk of an answer without data: 1, or 2 for squares of shares."""
+        """The largest risk of an answer without data: 1, or 2 for the sum of squares of shares."""
         return 2.0 if self.loss == "mse" and self.numbers > 1 else 1.0
 
     @property
@@ -137,7 +140,7 @@ class Goal(ABC):
     @property
     @abstractmethod
     def worst(self) -> Self:
-        """The same goal without a guess of the spread; published claims use it."""
+        """The same goal without a guess of the spread. Published claims use this goal."""
 
     @property
     @abstractmethod
@@ -166,12 +169,12 @@ class MeanGoal(Goal):
 
     @property
     def categories(self) -> None:
-        """None."""
+        """None: a mean has no categories."""
         return
 
     @property
     def numbers(self) -> int:
-        """One."""
+        """1: a mean is one number."""
         return 1
 
     @property
@@ -190,7 +193,10 @@ class MeanGoal(Goal):
         return mean.mse(estimator, self.assumption, self.spread)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which the error is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which the error is proportional to Σw² + c/(Σe)².
+
+        It exists if budgets are unrelated to values.
+        """
         return noise.moves**2 * mean.noise_per_square(self.assumption, n, self.spread)
 
     def noise_square(self, noise: SumNoise) -> float:
@@ -241,18 +247,18 @@ class MeanGoal(Goal):
 
     @property
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile above the median, for given people with related budgets."""
+        """Whether `risk` is a quantile above the median that depends only on bias and scale."""
         related = self.assumption.related is not False and not self.assumption.sampled
         return self.loss == "pac" and related and self.confidence >= 0.5 and not self.guessed
 
     @property
     def log_pac(self) -> float:
-        """ln(1/β)."""
+        """The factor L, which is ln(1/β) for a mean."""
         return -math.log1p(-self.confidence)
 
     @property
     def log_mse(self) -> float:
-        """1."""
+        """The factor L, which is 1 for a mean."""
         return 1.0
 
 
@@ -277,7 +283,7 @@ class CellsGoal(Goal):
 
     @property
     def numbers(self) -> int:
-        """One share for each category."""
+        """Number of shares: one for each category."""
         return self.cells
 
     @property
@@ -286,7 +292,11 @@ class CellsGoal(Goal):
         return SumNoise(2, ClosedNoise(self.cells))
 
     def risk(self, weighing: Weighing) -> float:
-        """The expected sum of squares, expected largest square, or half-width of the band."""
+        """The risk of an estimator for the loss "mse", "largest" or "pac".
+
+        It is the expected sum of squares, the expected largest square, or the half-width of the
+        band.
+        """
         if self.loss == "pac":
             return cells.band(weighing, self.assumption, self.cells, self.confidence)
         if self.loss == "largest":
@@ -306,7 +316,10 @@ class CellsGoal(Goal):
         return cells.squares(estimator, self.assumption, self.cells)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+        It exists if budgets are unrelated to values.
+        """
         return cells.noise_per_square(self.assumption, n, self.cells, noise)
 
     def noise_square(self, noise: SumNoise) -> float:
@@ -347,12 +360,12 @@ class CellsGoal(Goal):
 
     @property
     def log_pac(self) -> float:
-        """ln(k/β)."""
+        """The factor L, which is ln(k/β) for k categories."""
         return math.log(self.cells) - math.log1p(-self.confidence)
 
     @property
     def log_mse(self) -> float:
-        """Ln k."""
+        """The factor L, which is ln k for k categories."""
         return math.log(self.cells)
 
 

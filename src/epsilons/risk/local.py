@@ -225,7 +225,7 @@ def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Fl
 
 
 def related(square: float, weight: float, people: int) -> float:
-    """Bound on ½·Σ|w_i/W − 1/n|, the effect of related budgets; at most 1.
+    """Upper bound on min(½·Σ|w_i/W − 1/n|, 1), the effect of budgets related to values.
 
     Proof: docs/proofs/local.md (7).
     """
@@ -242,7 +242,7 @@ WEIGHTS: Final = get_args(Weights)
 """Accepted values of `weights`."""
 
 LEAST: Final = 2.0**-20
-"""Reports at smaller budgets are almost pure noise. They get weight 0 for every choice of weights.
+"""Reports at smaller budgets are almost pure noise. They get weight 0 for every value of `weights`.
 
 About 10¹² such people are worth as much as one at ε = 1. With a positive weight, a report at ε =
 1e-310 would cause a division by zero, and a report at 1e-9 would dominate an equally weighted
@@ -323,8 +323,8 @@ def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None
 def laplace(weights: str, epsilon: Floats) -> Floats:
     """The weight of a reported number with Laplace noise, on a unit range, for ε > 0.
 
-    For "variance" it is 1/(1 + 8/ε²), which is inverse to the worst-case variance ¼ + 2/ε². For
-    "paper" (paper *local*, Algorithm 1, on [−1, 1]) it is 1/(1 + 1/ε²).
+    For "variance" it is 1/(1 + 8/ε²), which is inversely proportional to the worst-case variance ¼
+    + 2/ε². For "paper" (paper *local*, Algorithm 1, on [−1, 1]) it is 1/(1 + 1/ε²).
     """
     if weights == "uniform":
         return np.ones_like(epsilon)
@@ -580,7 +580,7 @@ def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tupl
 
 
 def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
-    """Bound on the effect of dishonest reports on an estimate, on a unit range, with checks."""
+    """Check `lies`, and return the bound of `influence`, on a unit range."""
     whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
     if not whole or not 0 <= lies <= people:
         raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")

@@ -166,7 +166,7 @@ class WeighedCut(Weighed):
         return far + self.slack
 
     def allows(self, assumption: Assumption) -> bool:
-        """Where what was found says nothing more."""
+        """Whether claims for a fixed range also hold for an estimated one: `holds_on_any_range`."""
         return holds_on_any_range(assumption)
 
 
@@ -179,7 +179,7 @@ class Behind(Margin):
     Attributes:
         largest: the largest possible weight.
         equal: whether everyone has the same weight.
-        counted: noisy counts of people on each rung, if they were released.
+        counted: noisy counts of people on each rung (public budget level), if they were released.
     """
 
     largest: float
@@ -194,7 +194,7 @@ class Behind(Margin):
         Returns:
             A tuple: the largest weight of a sample, or 0 for an interval of the weighted mean
             itself; a bound on the distance between the interval's target and the true mean; and the
-            confidence that is left for the interval.
+            confidence that remains for the interval.
         """
         if self.equal:  # the weighted mean equals the mean
             return self.largest if assumption.sampled else 0.0, 0.0, confidence
@@ -208,7 +208,7 @@ class Behind(Margin):
         beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # one for each of the `ways`; all must hold
+            samplings = 1 if assumption.anything else 2  # one for each of `ways`, and all must hold
             far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
         ways = [
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
@@ -233,8 +233,8 @@ class Behind(Margin):
         people = max(round(total / self.largest), 1)
         assumption, apart = goal.assumption, 0.0
         if not self.equal and assumption.related is False:
-            # With unequal weights, a sample with the largest weight is an upper bound for a random
-            # permutation.
+            # With unequal weights, the error of a sample with the largest weight is an upper bound
+            # on the error of a random permutation.
             assumption = SAMPLE
         elif not self.equal:
             far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)
@@ -315,7 +315,7 @@ class Ratio(Behind):
         return Estimated(value, value - reach, value + reach)
 
     def _parts(self, bounds: Bounds) -> tuple[float, float]:
-        """The coefficients of both noises in the noise of the sum of values times the weight."""
+        """The coefficients of the two noises in the noise of weight·(sum of values)."""
         (lo, hi), (start, whole) = bounds, (self.scheme.start, self.scheme.total)
         return (hi - lo) * start[0] + lo * whole[0], (hi - lo) * start[1] + lo * whole[1]
 
@@ -339,7 +339,7 @@ class RatioCut(Ratio):
     """
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether claims hold for every range that can be estimated; never for a population."""
+        """Whether claims hold for every estimated range. For a population they never do."""
         return not assumption.sampled and holds_on_any_range(assumption)
 
 
@@ -362,7 +362,10 @@ class RatioTotal(Ratio):
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether to show this assumption: only the weakest, because all weights are equal."""
+        """Whether this is the weakest assumption.
+
+        Everyone has the same weight, so all assumptions have the same interval, and one is shown.
+        """
         return assumption.anything
 
     def interval(
@@ -372,7 +375,7 @@ class RatioTotal(Ratio):
         assumption: Assumption,  # noqa: ARG002
         confidence: float,
     ) -> Bounds:
-        """A confidence interval; values of one sign have a sum of that sign."""
+        """A confidence interval. If values have only one sign, no end has the other sign."""
         lo, hi = self.values
         ends = self.total(self.values, confidence).interval
         low, high = (max(end, 0.0) if lo >= 0.0 else end for end in ends)
@@ -474,7 +477,7 @@ class RatioCells(Behind):
         return self.sums(self.drawn, 1, assumption, confidence)
 
     def _each(self, confidence: float) -> float:
-        """The confidence of each category that makes all intervals hold simultaneously."""
+        """The confidence of each interval with which all of them hold simultaneously."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
 
 
@@ -513,7 +516,7 @@ class Estimated(Bracketed[float]):
 
 
 def weighted_ends(weights: Floats, ends: tuple[Floats, Floats]) -> Bounds:
-    """The ends of a weighted sum of numbers within intervals that hold at once.
+    """The ends of an interval for a weighted sum, from simultaneous intervals of its terms.
 
     Proof: docs/proofs/groups.md (28).
     """
@@ -591,7 +594,10 @@ class SeveralMeans(MeanGoal):
 
     @property
     def noise(self) -> SumNoise:
-        """The noise of one mean; less than Laplace noise at 1/`means` of everyone's budget."""
+        """The noise of one mean.
+
+        It is smaller than Laplace noise for 1/`means` of everyone's budget.
+        """
         cube = CubeNoise(self.means)
         return SumNoise(cube.times, cube=cube)
 
@@ -632,7 +638,9 @@ class WeighedTogether(Weighed):
             bias = float(mean.leaning(self.weighing, assumption.apart))
             return cube.largest_quantile(bias, scale, beta) + self.slack
         ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]
-        if assumption.related is False:  # else budgets, which decide, may be related to values
+        # To take the minimum of several bounds is a choice that depends on budgets. It is valid if
+        # budgets and values are unrelated.
+        if assumption.related is False:
             still = replace(self.weighing, scale=0.0, cube=None)
             ways += [
                 mean.quantile(still, assumption, 1.0 - part * beta / cube.means)

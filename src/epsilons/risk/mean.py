@@ -219,13 +219,14 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
         assumption allows, as an array of the shape of the moments. It is exact, with two
-        exceptions. With coins and budgets related within δ it is a proven bound. In a population
-        with related budgets, the budgets are also random. There the proven bound uses root mean
-        squares of the moments over all samples, and the result uses the moments of these budgets.
+        exceptions. If people are included at random and budgets are related to values within δ, it
+        is a proven bound. In a population with budgets related to values, budgets are also random.
+        There the proven bound uses root mean squares of the moments over all samples, but the
+        result uses the moments of the given budgets.
 
     Reference:
-        Paper *limits* (1) for a population with unrelated budgets and weights with sum 1. The risks
-        in paper *correlated* (6), (7) have the same rate, but other constants.
+        Paper *limits* (1), for a population with budgets unrelated to values, and weights with sum
+        1. The risks in paper *correlated* (6), (7) have the same rate, but other constants.
     """
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
@@ -248,7 +249,10 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """Bound on the squared error without noise and coins, for a population with related budgets."""
+    """Bound on the mean squared error for a population, without noise and random inclusion.
+
+    Budgets may be related to values.
+    """
     plain = 0.5 / math.sqrt(estimator.n)
     anything = np.square(estimator.bias + plain)
     if assumption.anything:
@@ -259,7 +263,10 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """Bound on the squared error without noise and coins, for data with at most this spread."""
+    """Bound on the mean squared error for at most this spread.
+
+    Noise and random inclusion are not part of it.
+    """
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
     own = estimator.spread + np.square(estimator.total) / n
@@ -296,10 +303,10 @@ def _drawn(assumption: Assumption, n: int, spread: float) -> float:
 def _guessed_quantile(
     weighing: Weighing, assumption: Assumption, spread: float, jitter: float, beta: float
 ) -> float:
-    """An approximate quantile of the error for data with this spread; not a bound.
+    """An approximate quantile of the error for data with this spread. It is not a bound.
 
-    A Gaussian with variance v has the tail of Hoeffding's bound with square 4v. A bias from related
-    budgets is added as a shift. See docs/proofs/risk.md (10).
+    A Gaussian with variance v has the tail of Hoeffding's bound with square 4v. A bias from budgets
+    related to values is added as a shift. See docs/proofs/risk.md (10).
     """
     n, variance = weighing.n, spread * spread
     drawn = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
@@ -342,9 +349,10 @@ def quantile(
         times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
 
     Returns:
-        The exact worst-case quantile if only the noise is random: for the given people with related
-        budgets, if everyone is used. Otherwise a proven bound: Hoeffding's bound on the weighted
-        sum, integrated against the exact distribution of the noise.
+        The worst-case quantile. It is exact if only the noise is random, that is, for the given
+        people with budgets related to values, if everyone is used. Otherwise it is a proven bound:
+        Hoeffding's bound on the weighted sum, integrated against the exact distribution of the
+        noise.
 
     Reference:
         Paper *correlated* (46)-(62) splits the error into two halves. Its bounds are at least twice
@@ -379,7 +387,8 @@ def reach(
     Args:
         weighing: the estimator; its noise is not used.
         assumption: the assumption about the data.
-        far: error bound for the noise plus a shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
+        far: function of shift, square and error probability that bounds |c + S + noise|, for |c| ≤
+            shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
         beta: the error probability.
         times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
     """
@@ -430,15 +439,15 @@ def least_split(
     sampling: Callable[[float], float],
     beta: float,
 ) -> float:
-    """The smaller of two bounds on the error, for a population with related budgets.
+    """The smaller of two error bounds, for a population with budgets related to values.
 
     Proof: docs/proofs/risk.md (24), (25).
 
     Args:
         anything: error bound for the given people as a function of the error probability, for
-            budgets related in any way.
+            budgets related to values in any way.
         within: bound on the weighted sum minus its conditional mean given the budgets, for budgets
-            related within δ; None if they may be related in any way.
+            related to values within δ; None if they may be related in any way.
         apart: largest difference between the means at different budgets.
         sampling: bound on the difference between the unweighted mean of the people and the
             population mean.

@@ -42,23 +42,24 @@ _TOTAL: Final = 0.025
 """Part of the error probability for each bound on a noisy total."""
 
 _REST: Final = 1.0 - _TOTAL
-"""The part that is left for the error of the mean of a function."""
+"""Part of the error probability that remains for the error of the mean of a function."""
 
 _DROWNED: Final = 1e100
 """Shares with a larger absolute value are unusable."""
 
 _MIDDLE: Final = np.array([0.5, 0.0, -0.5])
-"""Values of a in the three cells x², 2x(1 − x), (1 − x)²."""
+"""Coefficients of the cells x², 2x(1 − x) and (1 − x)² in a."""
 
 _SQUARE: Final = np.array([0.25, -0.25, 0.25])
-"""Values of a² in the three cells."""
+"""Coefficients of the same cells in a²."""
 
 
 class Function(NamedTuple):
     """A function f of one person's a and b.
 
     Attributes:
-        values: coefficient of each cell; f is the sum of a person's cells times coefficients.
+        values: coefficient of each cell. The function is the sum, over cells, of this coefficient
+            times the person's part in the cell.
         reach: upper bound on the difference between two values of the function.
         low: lower bound on the function; low + reach is an upper bound.
     """
@@ -106,7 +107,7 @@ class SoftMoments(Margin, ABC):
 
     @cached_property
     def _lines(self) -> tuple[Floats, ...]:
-        """The values of a in each cell, and of b if there are two columns."""
+        """The coefficients of the cells in a, and in b if there are two columns."""
         if len(self.shares) == len(_MIDDLE):
             return (_MIDDLE,)
         even = np.ones(len(_MIDDLE))
@@ -384,12 +385,12 @@ class AnsweredMoments(SoftMoments):
         return Function(np.append(function.values - middle, 0.0), function.reach)
 
     def _about(self, assumption: Assumption, beta: float) -> float:
-        """Bound on the error of the share of people who answered; uses `_TOTAL`·β."""
+        """Bound on the error of the share of answers, except with probability `_TOTAL`·β."""
         answers = np.append(np.ones(len(self.shares)), 0.0)
         return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """The bound on a mean that is used in products."""
+        """The bound on a mean that is used in products of two such bounds."""
         about = self._about(assumption, beta)
         return _once_more(self._off(i, assumption, beta), self.answered, about)
 
@@ -458,11 +459,11 @@ class RatioMoments(Behind, SoftMoments):
         return off + apart * reach + self.slack * float(np.abs(values).sum())
 
     def _about(self, beta: float) -> float:
-        """Bound on the error of the noisy total; uses `_TOTAL`·β."""
+        """Bound on the error of the noisy total, except with probability `_TOTAL`·β."""
         return Contrast(np.ones(len(self.drawn)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """The bound on a mean that is used in products.
+        """The bound on a mean that is used in products of two such bounds.
 
         For a function around a noisy mean, the noise of the total enters a second time.
         """

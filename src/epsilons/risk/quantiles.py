@@ -173,8 +173,8 @@ _TINY: Final = 1e-150
 """Sums of squared weights below this are too small to be divisors."""
 
 Refutes: TypeAlias = Callable[[int, float], bool]
-"""Type of a test: takes a number of cells and an error of their sum, and returns True if noise and
-sampling make such an error too improbable."""
+"""Type of a test: takes a number of cells and the error of their sum, and returns True if such a
+large error is too improbable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ class Way:
             probability.
         chances: tails of the sampling error, in the form of `SampleError.chances`; None if only
             noise is random.
-        side: the error probability that is left for this side.
+        side: the error probability that remains for one side.
     """
 
     shift: float
@@ -197,7 +197,7 @@ class Way:
 
 
 def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> tuple[Way, ...]:
-    """Return the bounds that an assumption allows; only public facts may choose between them.
+    """Return the bounds that an assumption allows. Only public facts may decide between them.
 
     Proof: docs/proofs/quantiles.md (2).
 
@@ -323,7 +323,7 @@ def crossing(shares: Floats, q: float, edges: Floats) -> float:
 
 
 def _within(whole: Floats, q: float, edges: Floats, bin_: int) -> float:
-    """The interpolated crossing of q within a bin; the finite end of an unbounded bin."""
+    """The interpolated crossing of q within a bin; if the bin is unbounded, its finite end."""
     lo, hi = float(edges[bin_]), float(edges[bin_ + 1])
     if math.isinf(lo) or math.isinf(hi):
         return hi if math.isinf(lo) else lo
@@ -356,7 +356,7 @@ class QuantilesMargin(Margin, ABC):
 
     @property
     def ranks(self) -> tuple[float, ...]:
-        """The share of people at or below each of the numbers."""
+        """The share of people at or below each released number."""
         return tuple(self.quantiles.tolist())
 
     @abstractmethod
@@ -555,7 +555,7 @@ def _open(
     """
     cells, total = len(margin.drawn), margin.total
     largest, apart, rest = margin.asked(assumption, confidence)
-    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice point for each noise
+    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice step for each noise
     if largest > 0.0:
         about = ratio.quantile(
             ratio.OwnTotal(margin.scale, cells).noise, (1.0 - rest) * _TOTAL_SHARE / 2.0

@@ -42,8 +42,8 @@ and 1.2 σ."""
 
 CENTRE_ODDS: Final = 10.0
 DEVIATION_ODDS: Final = 4.0
-"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data that
-are about a thousand times their standard deviation."""
+"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data whose
+magnitude is about a thousand times their standard deviation."""
 
 _FAILURE: Final = 16.0
 """Assumed cost of a wrong range, in σ²."""
@@ -89,7 +89,7 @@ def forecast(mean: Floats, deviation: Floats, people: Floats, s: float, wrong: F
     """Forecast of the squared error of the subsequent mean, in σ², failures included.
 
     Args:
-        mean: budget of a person at each level that is left for the mean.
+        mean: budget of a person at each level that remains for the mean.
         deviation: budget spent on the weighted median of the distances.
         people: number of people at each level.
         s: a value of `SHARPNESS`.
@@ -213,7 +213,8 @@ class _Gaussian(Margin, ABC):
 
     kind: ClassVar[str | None] = FOUND
     parts: ClassVar[int] = 3
-    """How many times the part `SIDE` of the error probability is not used for the sum itself."""
+    """Number of times that the part `SIDE` of the error probability is used for errors other than
+    the error of the sum."""
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether the assumption is a population with budgets unrelated to values."""
@@ -259,8 +260,8 @@ class Located(_Gaussian):
     The half-width is the sum of the errors of sampling, clipping and noise.
 
     Guarantee:
-        For independent Gaussian values and unrelated budgets, the interval fails to cover the true
-        mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
+        For independent Gaussian values and budgets unrelated to values, the interval fails to cover
+        the true mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
         picture: the selected center and deviation, and their accuracy.
@@ -368,7 +369,9 @@ def selected(weights: Integers, counts: Integers, scale: float) -> tuple[float, 
 def diffused(
     keep: Floats, counts: Integers, base: float
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Accuracy of counts of sampled people and of pairs: `Picture.sharp` and `Picture.alike`.
+    """Accuracy of two selections by counts of people and of pairs who were sampled.
+
+    The results are `Picture.sharp` and `Picture.alike`.
 
     Args:
         keep: probability that a person at each level is sampled.
@@ -376,7 +379,8 @@ def diffused(
         base: privacy loss of the sampled people.
     """
     people = float(keep @ counts)
-    # Pairs are formed across levels. Both members are sampled with about the squared mean rate.
+    # Pairs are formed across levels. The probability that both members are sampled is
+    # about the square of the mean probability.
     pairs = people * people / float(counts.sum()) / 2.0
     return (people * base / 8.0, pairs * base / 32.0), (max(people, 1.0), max(pairs, 1.0))
 

@@ -312,8 +312,9 @@ def _quantile(noise: Tail, beta: float) -> float:
 class _Sum:
     """`first` Laplace variables of scale a and `more` of scale b, all independent.
 
-    Chernoff's bound at many rates. With one variable of scale a its own tail is used at rate 1/a,
-    which is at most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
+    The tail is bounded by Chernoff's bound at many rates. If there is one variable of scale a, the
+    bound at rate 1/a uses its exact tail, which is at most ½·e^{−z/a} for every z.
+    Proof: docs/proofs/add-remove.md (12).
     """
 
     a: float
@@ -334,7 +335,7 @@ class _Sum:
         exponent -= self.first * np.log1p(-np.square(rates * self.a))
         exponent -= self.more * np.log1p(-np.square(rates * self.b))
         best = float(exponent.min())
-        # The same quotient, because (1/a)·a may round to less than 1.
+        # Compare with the same quotient as above, because (1/a)·a may round to less than 1.
         if self.first == 1 and self.a > self.b and limit >= 1.0 / self.a:
             others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
             best = min(best, others - alpha / self.a - math.log(2.0))
@@ -348,7 +349,7 @@ class OwnTotal:
     Attributes:
         scale: scale of the discrete Laplace noise of each count.
         cells: number of counts.
-        added: number of them that are added up, where shares of sums are asked for.
+        added: number of counts that are added up, for shares of sums; otherwise 1.
     """
 
     scale: float
@@ -361,7 +362,7 @@ class OwnTotal:
         return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a sum of counts minus p times that of the total."""
+        """The noise of a sum of `added` counts minus p times the noise of the total."""
         own, rest = (1.0 - p) * self.scale, p * self.scale
         return _Sum(own, rest, self.cells - self.added, 0.0, self.added)
 
@@ -371,9 +372,9 @@ class ApartTotal:
     """Noise of counts if the total was released separately, with independent noise.
 
     Attributes:
-        scale: of the discrete Laplace noise of each count.
-        total_scale: of the noise of the total.
-        added: as for `OwnTotal`.
+        scale: scale of the discrete Laplace noise of each count.
+        total_scale: scale of the noise of the total.
+        added: number of counts that are added up, for shares of sums; otherwise 1.
     """
 
     scale: float
@@ -386,7 +387,7 @@ class ApartTotal:
         return _Sum(self.total_scale, 0.0, 0, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a sum of counts minus p times that of the total."""
+        """The noise of a sum of `added` counts minus p times the noise of the total."""
         return _Sum(self.scale, p * self.total_scale, 1, 0.0, self.added)
 
 

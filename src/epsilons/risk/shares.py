@@ -46,8 +46,8 @@ def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
 # Shares of people with public budgets.
 
 _EXACT: Final = 64
-"""Number of cells up to which a weighted sum uses that noises sum to zero. Beyond, independent
-noise bounds it, and needs less memory."""
+"""Number of cells up to which the bound on a weighted sum uses that the noises sum to zero. For
+more cells, independent noise gives an upper bound and needs less memory."""
 
 
 @storable("risk.WeighedCells")
@@ -94,7 +94,8 @@ class WeighedCells(AroundCells):
         Proof: docs/proofs/groups.md (29).
         """
         width = float(np.ptp(weights))
-        # Noises that sum to zero do not change if all weights do by the same number.
+        # If the noises sum to zero, adding a constant to all weights does not change the weighted
+        # noise.
         middle = 0.0 if self.weighing.closed is None else (weights.max() + weights.min()) / 2.0
         around = weights - middle
         beta, slack = 1.0 - confidence, self.slack * float(np.abs(around).sum())
@@ -104,7 +105,8 @@ class WeighedCells(AroundCells):
         if len(some) < 2 or self.weighing.keep is not None:
             return apart
         if not isinstance(assumption.related, bool):
-            # Each share differs by at most δ between budgets, and all of them sum to one.
+            # At two budgets, each share differs by at most δ, and the differences sum to zero. So
+            # the weighted sums differ by at most δ·Σ|weight − median|.
             most = float(np.abs(weights - np.median(weights)).sum()) / width
             related = assumption.apart * most
             assumption = replace(assumption, related=related if related < 1.0 else True)
@@ -113,14 +115,15 @@ class WeighedCells(AroundCells):
         rest = 1.0 - self.limit(1.0 - beta, 2.0)
         far = width * mean.reach(self.weighing, assumption, noise.deviation, rest) + slack
         if assumption.sampled and assumption.related is not False:
-            return far  # budgets, which decide, are sampled together with the values
+            return far  # a minimum would depend on budgets, which are random here
         return min(far, apart)
 
     def apart(self, assumption: Assumption, confidence: float) -> float | None:
-        """Bound on the errors of the differences of all pairs; None if those of the band are less.
+        """Bound on the errors of the differences of all pairs; None if the band is better.
 
-        It follows from weights and noise, which are public. Where budgets are sampled together with
-        the values, they must not choose. Proof: docs/proofs/groups.md (26).
+        The choice depends on weights and noise, which are public. If budgets are sampled together
+        with the values, it must not depend on budgets, so the band is used.
+        Proof: docs/proofs/groups.md (26).
         """
         if assumption.sampled and assumption.related is not False:
             return None
@@ -133,7 +136,7 @@ class WeighedCells(AroundCells):
     def combination(
         self, raw: Floats, weights: Floats, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the sum of the shares, each times a weight.
+        """An interval for the weighted sum of the shares.
 
         Proof: docs/proofs/groups.md (29).
         """
@@ -152,9 +155,9 @@ class WeighedCells(AroundCells):
     def limit(self, confidence: float, points: float = 1.0) -> float:
         """The confidence to use for continuous noise. Proof: docs/proofs/tables.md (5).
 
-        The integer noises of more than two cells that sum to zero are within one lattice point of
-        continuous ones, up to a factor e^{k·slack/scale} in probability; any combination of them
-        up to twice that exponent.
+        For more than two cells, integer noise that sums to zero is within one lattice step of
+        continuous noise, up to a factor e^{k·slack/scale} in probability. For a combination of
+        several cells, the exponent is at most twice as large.
         """
         closed, scale = self.weighing.closed, self.weighing.scale
         if closed is None or self.cells == 2 or not scale > 0.0:

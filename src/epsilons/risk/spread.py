@@ -32,7 +32,7 @@ _STEEPEST: Final = 60.0
 """Largest exponent λ, relative to 1/(largest weight); its exponential does not overflow."""
 
 _NODES: Final = 128
-"""Largest number of distinct weights that are used exactly; more are merged."""
+"""Largest number of distinct weights that are used exactly. If there are more, they are merged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Terms:
 
     @cached_property
     def square(self) -> float:
-        """Σ a²."""
+        """The sum of all squared coefficients, Σ a²."""
         return dot(self.counts, np.square(self.weights))
 
     @cached_property
@@ -197,7 +197,7 @@ MOST_LOST: Final = 1.05
 """Largest accepted factor by which an interval widens if the spread is as large as possible."""
 
 _NUISANCE: Final = 0.05
-"""Error probability above which the parts for the spread no longer increase."""
+"""For error probabilities above this, the parts that are used for the spread stay constant."""
 
 _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
 """Parts of the error probability for the noise of the squares, the noise of the mean, the squares
@@ -243,7 +243,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spreading:
-    """Error bounds for a weighted mean that use its spread; the weights sum to one.
+    """Error bounds that use the spread of a weighted mean, for weights that sum to one.
 
     Proof: docs/proofs/moment.md (2), (3), (6), (7), (8), (9), (11).
     Proof: docs/proofs/adaptive.md (4), (5).
@@ -304,7 +304,7 @@ class Spreading:
 
     @property
     def _ways(self) -> tuple[Way, ...]:
-        """The proven uses of the spread; none if budgets are random and related to values."""
+        """What the spread can bound: nothing if budgets are random and related to values."""
         if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
             return ()
         if self.assumption.related is False:
@@ -392,8 +392,8 @@ class Spreading:
     def _leaning(self, variance: float) -> float:
         """The largest bias among the given people, if their weighted variance is at most this.
 
-        The bound is the Cauchy–Schwarz inequality. For people with the smallest weights, the range
-        gives a second bound; the best split between the two is used.
+        The bound follows from the Cauchy–Schwarz inequality. For people with the smallest weights,
+        the range gives a second bound; the best split between the two is used.
         Proof: docs/proofs/moment.md (9).
         """
         order = np.argsort(self.weighing.weights, kind="stable")
@@ -568,8 +568,8 @@ class WeighedAdaptively(WeighedSpread):
         Proof: docs/proofs/adaptive.md (2), (3), (4), (5).
 
     Attributes:
-        among: number of distinct candidate weights with these budgets.
-        choices: largest number of candidate weights with any budgets.
+        among: number of distinct candidate weights for these budgets.
+        choices: largest number of distinct candidate weights that any budgets can have.
     """
 
     among: int
@@ -590,7 +590,7 @@ class WeighedAdaptively(WeighedSpread):
         return Spreading(self.weighing, assumption, self.times(assumption)).usual(beta)
 
     def times(self, assumption: Assumption) -> int:
-        """Number of candidates that a union bound must cover: 1 if budgets may be related.
+        """Number of candidates that a union bound must cover: 1 if budgets are related to values.
 
         If budgets may be related to values, claims hold for each data set separately, or for the
         unweighted mean of its people, which does not depend on weights.

@@ -34,7 +34,7 @@ class StairNoise:
 
     Attributes:
         law: the distribution of the noise, on a lattice.
-        unit: length of `law.pieces.steps` lattice points, on the unit range.
+        unit: length of `law.pieces.steps` lattice steps, on the unit range.
     """
 
     law: Law
@@ -98,7 +98,7 @@ def stair_noise(law: Law, unit: float) -> StairNoise | None:
 
     Args:
         law: the distribution of the noise, on a lattice.
-        unit: length of `law.pieces.steps` lattice points, on the unit range.
+        unit: length of `law.pieces.steps` lattice steps, on the unit range.
     """
     return StairNoise(law, unit) if law.pieces.steps > 1 else None
 
@@ -184,7 +184,7 @@ class Weighing:
 
     @cached_property
     def total(self) -> float:
-        """Σ w_i."""
+        """The sum of all weights, Σ w_i."""
         return summed(self.counts, self.weights, self.n)
 
     @cached_property
@@ -196,19 +196,19 @@ class Weighing:
 
     @property
     def square(self) -> float:
-        """Σ w_i²."""
+        """The sum of all squared weights, Σ w_i²."""
         return self.spread + self.total**2 / self.n
 
     @cached_property
     def bias(self) -> float:
-        """½ Σ |w_i − 1/n|."""
+        """The largest possible bias, ½ Σ |w_i − 1/n|, of weights that sum to one."""
         distance = self.weights - 1.0 / self.n
         np.abs(distance, out=distance)
         return 0.5 * summed(self.counts, distance, self.n)
 
     @cached_property
     def jitter(self) -> float:
-        """Σ w_i²·(1 − p_i)/p_i."""
+        """The effect of random inclusion, Σ w_i²·(1 − p_i)/p_i."""
         if self.keep is None:
             return 0.0
         used = self.keep > 0
@@ -279,7 +279,7 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """The assumption for the indicator of answering: related in any way, or unrelated."""
+        """The assumption for the indicator of answering: a bound δ becomes "related in any way"."""
         return Assumption(self.about, self.related is not False)
 
 

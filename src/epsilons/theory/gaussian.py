@@ -40,8 +40,8 @@ def gaussian_error(
 
     Returns:
         The bound, in the units of `sigma`; ∞ if budgets are too small for any answer. For every
-        method there is a mean for which the error reaches any given smaller number with probability
-        at least 1 − confidence.
+        method, and for every number below the bound, there is a mean for which the error is at
+        least that number with probability at least 1 − confidence.
 
     Raises:
         ArgumentError: an argument is out of range (also BudgetError).
@@ -172,7 +172,7 @@ def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) ->
 
 
 def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
-    """Scale to n people; the number of people with at least each budget is rounded up."""
+    """Scale to n people, rounding up the number of people whose budget is at least each level."""
     at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
     total = shares.n
     ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)

@@ -40,7 +40,7 @@ def local_error(
         bounds: the range (lo, hi) of the values.
         loss: "mse" for the root mean square error; "pac" for an error that is exceeded with
             probability above 1 − confidence.
-        confidence: confidence level of the PAC error; the bound is 0 up to ½.
+        confidence: confidence level of the PAC error; if it is at most ½, the bound is 0.
 
     Returns:
         The bound, in data units.
@@ -102,7 +102,7 @@ def local_vector_error(
 
 
 def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[SortedPeople, float | None]:
-    """Return the people and the error probability; None for the mean squared error."""
+    """Return the people and the error probability, which is None for the loss "mse"."""
     checked = parameters.confidence(confidence)
     word = parameters.loss_of_a_mean(parameters.choice("loss", loss))
     beta = 1.0 - checked if word == "pac" else None

@@ -71,9 +71,9 @@ def least_error(
         population) for which its root mean square error is at least the bound. For "pac", every
         smaller error is exceeded with probability above 1 − confidence. The bound is 0 if no
         positive bound is proven. For a population with related budgets it is the bound for
-        unrelated budgets, which are a special case. For given people and a number δ it is the bound
-        for all data on a fraction δ of the range (mean), or for a fraction δ of the people
-        (frequencies).
+        unrelated budgets, which are a special case. For given people and a number δ, data are
+        restricted to a fraction δ of the range (for a mean), or only a fraction δ of the people can
+        have any category (for frequencies). Such data meet the assumption.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError).
@@ -98,9 +98,9 @@ def least_error(
     replaced = neighbours == "replace"
     factor = 1.0
     if not assumption.sampled and not assumption.anything and assumption.related is not False:
-        # Values within δ of each other have means within δ. A person has only one category, so for
-        # categories a fraction δ of the people at each budget is free, and all others are in the
-        # first category.
+        # If all values are in an interval of length δ, means differ by at most δ. A person has only
+        # one category. So for categories, a fraction δ of the people at each budget can be in any
+        # category, and all others are in the first one.
         factor = assumption.apart
         if cells is not None:
             free = np.floor(factor * budgets.counts).astype(np.int64)

@@ -19,7 +19,7 @@ from epsilons.types import Booleans, Floats, Integers
 # level. So a bound takes one pass over the levels.
 
 Score: TypeAlias = Callable[..., Floats]
-"""Type of a function of k and of sums over the k strictest people, which is maximized."""
+"""The type of a score: a function of k and of sums over the k strictest people."""
 
 
 _TRIED = 40
@@ -28,12 +28,12 @@ _TRIED = 40
 
 _MANY = 4096
 _PER_E = 256
-"""With more than `_MANY` levels, all levels within a factor e^{1/256} are raised to the highest
-one."""
+"""If there are more than `_MANY` levels, levels within a factor of e^{1/_PER_E} are merged into the
+highest of them."""
 
 
 class SortedPeople(NamedTuple):
-    """Budget levels, ascending, with the number of people at each; one person is allowed."""
+    """Budget levels, ascending, with the number of people at each, who can be a single person."""
 
     levels: Floats
     counts: Integers
@@ -70,7 +70,7 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
     Args:
         people: the people.
         columns: for each sum that the score needs, the contribution of one person at each level.
-        score: function of k and the sums, as arrays; concave in k, or −∞.
+        score: function of k and the sums, as arrays. It must be concave in k where it is not −∞.
 
     Returns:
         The score of the best k. If the score is not concave, it is the score of some k.
@@ -195,7 +195,7 @@ def log_coins(people: SortedPeople, gap: float) -> float:
 
 
 def chain_square(people: SortedPeople, *, replaced: bool) -> float:
-    """Le Cam's lower bound for the mean of given people with related budgets.
+    """Le Cam's lower bound on the mean squared error, for given people with related budgets.
 
     On a unit range it is the maximum over k of (k/2n)²·Λ. In one data set the k strictest of n
     people all have the value 0, in the other they all have 1. Λ is a lower bound on ∫2pq/(p + q)
@@ -265,19 +265,19 @@ def widest_gap(people: SortedPeople, beta: float) -> float:
 # square.
 
 _MOST: Final = 100.0
-"""Larger budgets are reduced to this. The bound is 0 anyway, because e^200 exceeds the fourth power
-of any number of people."""
+"""Larger budgets are reduced to this. This changes no bound: for such budgets it is 0, because
+e^200 exceeds the fourth power of any number of people."""
 
 _WIDTHS: Final = 24
 """Number of prior widths that are tried."""
 
 
 def dealt_square(people: SortedPeople) -> float:
-    """Lower bound for the mean of given people with unrelated budgets.
+    """Lower bound on the mean squared error, for given people with unrelated budgets.
 
-    It is a lower bound on the mean squared error on a unit range, the larger of two bounds. In the
-    first, the number of ones among all people has a prior around n/2. In the second, values are
-    fair coins, and the values of all except the k strictest people are public.
+    On a unit range, it is the larger of two bounds. In the first, the number of ones among all
+    people has a prior around n/2. In the second, values are fair coins, and the values of all
+    except the k strictest people are public.
     Proof: docs/proofs/limits.md (15).
     """
     n = people.n
@@ -439,7 +439,7 @@ def central_square(people: SortedPeople) -> float:
 
 
 def sample_square(people: SortedPeople) -> float:
-    """Lower bound for the mean of given people with unrelated budgets.
+    """Lower bound on the mean squared error, for given people with unrelated budgets.
 
     It is `central_square` after subtracting the sampling error of n coins.
     Proof: docs/proofs/limits.md (5).
@@ -450,7 +450,7 @@ def sample_square(people: SortedPeople) -> float:
 
 
 def strict_part_square(people: SortedPeople) -> float:
-    """Lower bound for the mean of given people with related budgets.
+    """Lower bound on the mean squared error, for given people with related budgets.
 
     The values of the k strictest of n people are coins, and all other values are known. The bound
     is the maximum over some k of (k/n)² times the bound for k people without public records.
@@ -507,7 +507,10 @@ def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Float
 
 
 def local_square(people: SortedPeople) -> float:
-    """Lower bound for a mean in the local model. Proof: docs/proofs/limits-local.md (2)."""
+    """Lower bound on the mean squared error in the local model.
+
+    Proof: docs/proofs/limits-local.md (2).
+    """
     squares = np.square(pull(people.levels))
 
     def risk(r: float) -> float:

@@ -29,21 +29,22 @@ Sampler = Callable[[int], npt.ArrayLike]
 
 _FEWEST: Final = 400
 _LIMITS: Final = 128
-"""The largest number of evenly spaced quantiles to try as thresholds; the tails get more."""
+"""The maximum number of evenly spaced quantiles to try as thresholds; tails get additional ones."""
 
 _PLAYED: Final = ((6.0, 0.8), (1.5, 0.2))
-"""The two guesses to play: the discount of each in standard errors, and its share of the error.
+"""For each of the two guesses to play, a discount in standard errors, and its share of the error
+probability.
 
-The best of many guesses looks better than it is, so each prediction is discounted during the
-search. A large discount selects a frequent guess, which bounds the loss tightly. A small discount
-can select a rare guess, which detects rare leaks.
+The search selects the best of many guesses, so its predicted bound is too optimistic. The discount
+corrects this. A large discount selects a frequent guess, which bounds the loss tightly. A small
+discount can select a rare guess, which detects rare leaks.
 """
 
 _COINS: Final = 0x636F696E73
 """Seed constant that separates the coins from any stream that simulates the mechanism."""
 
 _REFUSED: Final = 1e-6
-"""The part of the error reserved for coins that need more outputs than the arrays contain."""
+"""The part of the error probability reserved for coins that need more outputs than are given."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,10 @@ def audit(
     best. Guesses use the output, its value, its bin or its last binary digits; for vectors, also
     directions, bins of each entry, and boxes. Two guesses are chosen: one that is made often, and
     one that can be rare. The second half of the samples is used to play them. Each guess gets a
-    Clopper-Pearson bound on its fraction of correct answers, the first at 4/5 of the error and the
-    second at 1/5. The larger bound is returned. A guess covers both directions of the loss. So
-    neither the two directions nor the search reduce the confidence.
+    Clopper-Pearson bound on its fraction of correct answers, the first at 4/5 of the error
+    probability and the second at 1/5. The larger bound is returned. The confidence is not reduced
+    by the search, which uses other samples, nor by the two directions of the loss, because one
+    guess covers both.
 
     Args:
         first: the mechanism on the first data set: a function that returns a given number of
@@ -213,9 +215,10 @@ def audit(
 
 @dataclass(frozen=True)
 class _Guess:
-    """A score with two thresholds: at least `high`, guess one data set; at most `low`, the other.
+    """A guess by two thresholds of a score.
 
-    Scores of at least `high` mean the first data set, or the second if `turned` is true.
+    If the score is at least `high`, guess the first data set; if it is at most `low`, guess the
+    second; otherwise, pass. If `turned` is true, the two data sets are exchanged.
     """
 
     score: Score

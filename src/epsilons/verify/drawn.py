@@ -52,7 +52,7 @@ def draws(mechanism: object, seed: int = 0) -> Draws:
 
     What it checks: single draws and array draws must follow the declared pieces of the laws. The
     tests are binned counts of every entry of a draw, of pairs of entries, and of successive draws.
-    On random tallies and their neighbours, no person can move `total` (`thin` with sampling)
+    On random tallies and their neighbours, no person may move `total` (with sampling, `thin`)
     farther than declared. Sampling coins must have their declared probabilities.
 
     What it does not check: privacy losses, which `exact` computes; the path from rows to tallies;
@@ -139,13 +139,13 @@ def _vectors(
     fit: tuple[Callable[..., list[float]], Callable[..., float]],
     size: Callable[[list[int]], int],
 ) -> Found:
-    """Check joint noise of several entries: the uniforms of each draw, and the parity of its size.
+    """Check joint noise: the numbers that a draw maps to are uniform, and its parity is right.
 
     Args:
         mechanism: the mechanism.
         tools: sources of randomness.
         law: the declared law.
-        fit: a function from a draw to uniforms, and a function for P(size is even).
+        fit: a function that maps a draw to uniform numbers, and a function for P(size is even).
         size: a function from a draw to its size.
     """
     yield _totals(mechanism, tools)
@@ -197,7 +197,7 @@ def _totals(mechanism: Any, tools: _Tools) -> Comparison:
 
 
 def _coins(mechanism: Any, tools: _Tools) -> Found:
-    """Check sampling coins: put all people of a level at one end, and derive the number kept.
+    """Check sampling coins: put all people of a level at one end, and derive how many are kept.
 
     Also check that the totals of neighbours, with the same coins, differ by at most the declared
     amount.
@@ -300,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Check how often the first query crosses a threshold one point or two scales above it."""
+    """Check how often the first query fires, with a threshold slightly or far above it."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"

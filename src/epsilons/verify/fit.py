@@ -30,7 +30,7 @@ from epsilons.verify.losses.laws import LawPieces
 _CHUNK: Final = 256
 _NEGLIGIBLE: Final = 2.0**-60
 _ROOM: Final = 1e-9
-"""Relative slack of the bound: ten times the error of a tail, 10⁻¹⁰ for up to 10⁹ trials."""
+"""The relative slack of the bound. The error of a tail, for up to 10⁹ trials, is a tenth of it."""
 
 _CLOSE: Final = 1e-9
 _HALF_LOG_TAU: Final = 0.5 * math.log(2.0 * math.pi)
@@ -75,7 +75,7 @@ def lower_log_odds(successes: int, trials: int, error: float) -> float:
         error: the largest probability that the bound exceeds the true value, in (0, 1).
 
     Returns:
-        The bound; −∞ without successes.
+        The bound; −∞ if there are no successes.
 
     Raises:
         ArgumentError: the counts or the error are out of range.
@@ -245,7 +245,10 @@ def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator
 
 
 def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
-    """Return a uniform for one integer: at least ½ for x > 0, and lower the farther x is from 0."""
+    """Return a uniform for one integer x: in [½, 1) if x > 0, in [0, ½) if x < 0.
+
+    In each half, a larger |x| gives a smaller number.
+    """
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
     above = chance.random() < 0.5 if x == 0 else x > 0
@@ -334,8 +337,8 @@ def even(law: LawPieces) -> float:
 def strangeness(table: Floats, chance: np.random.Generator) -> float:
     """Return an upper bound on the p-value of the most extreme of many cell counts (Bonferroni).
 
-    There are three kinds of cells: for single columns, in groups of columns if there are many; for
-    pairs of columns; and for the same column in two successive draws.
+    Three kinds of cells are counted: cells of single columns (columns are pooled if there are
+    many), cells of pairs of columns, and cells of the same column in two successive draws.
 
     Args:
         table: numbers that should be uniform, with a row per draw.

@@ -67,7 +67,7 @@ _UNSEEN_LOCALLY: Final = {
     "That each report is from one person, and honest": "no call; release.influence(lies) bounds "
     "what lies can do",
 }
-"""Facts that no check of a file can verify, and the checks that can."""
+"""Facts that no check of a file can verify, and the checks that can verify them."""
 
 
 class CheckOfFile(NamedTuple):
@@ -133,7 +133,7 @@ class Published:
 
     @property
     def unseen(self) -> dict[str, str]:
-        """Facts that no check of a file can verify, and the checks that can."""
+        """Facts that no check of a file can verify, and the checks that can verify them."""
         heads = [one.ledger.head for one in self._each if one.ledger is not None]
         same = f"ledger.check(head={heads[0]!r})" if heads else "compare it with the publisher's"
         return {
@@ -265,7 +265,11 @@ def _holds(holds: bool) -> str:
 
 
 def _verdict(release: Any) -> Verdict | None:
-    """Return everyone's privacy loss, from the mechanism or from the randomizer at each budget."""
+    """Return everyone's privacy loss, from the mechanism or from the randomizer at each budget.
+
+    For local reports, only the first `_LEVELS` budgets are checked. The result is None if there are
+    too many categories or dimensions to enumerate, or if no budget is finite and above 0.
+    """
     mechanism = release.mechanism
     if not hasattr(mechanism, "channel"):
         return exact(mechanism)
@@ -346,11 +350,11 @@ _VALUES: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
         "vector": _vector,
         "pair": _pair,
         "count": lambda release: release.value == max(release.raw, 0),
-        "groups": lambda _: True,  # their values are not stored: they are computed on access
+        "groups": lambda _: True,  # not checked: group means are adjusted to their intervals
     }
 )
-"""For each kind of estimate, whether its value follows from what was drawn. The values of all other
-kinds are published as drawn."""
+"""For each kind of estimate, a function that checks whether its value follows from the draw. The
+values of all other kinds must equal the drawn values."""
 
 
 def _near(one: npt.ArrayLike, other: npt.ArrayLike, unit: float) -> bool:

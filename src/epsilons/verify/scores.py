@@ -249,7 +249,11 @@ def _along(direction: Floats, outputs: Outputs) -> Floats:
 def _directions(
     first: Outputs, second: Outputs, rng: np.random.Generator
 ) -> Iterator[tuple[str, Floats]]:
-    """Generate directions: axes, sums and differences of two axes, random directions, others."""
+    """Generate directions to try.
+
+    These are the sum of all entries, the difference of the means, single axes, sums and differences
+    of two axes, and random directions.
+    """
     width = first.width
     axes = _telling(first, second)
     unit = np.eye(width)

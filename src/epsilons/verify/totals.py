@@ -80,7 +80,7 @@ def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _several(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person who can move all sums simultaneously, each by the entire grid."""
+    """Yield, for random replacements of one person, whether all sums move as declared."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         pairs: list[list[Any]] = [[], []]
@@ -100,7 +100,10 @@ def _several_sums(mechanism: Any, chance: Random) -> tuple[npt.NDArray[np.int64]
 
 
 def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person, also by values inside the range: squares are equal at both ends."""
+    """Yield, for random replacements of one person, whether both sums move as declared.
+
+    Some values are inside the range, because squares are equal at both ends of it.
+    """
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         rest = _people(mechanism, chance)
@@ -140,7 +143,10 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person; with all people included, the sum over the cells must not change."""
+    """Yield, for random replacements of one person, whether the cells move as declared.
+
+    The sum over all cells must not change, because it includes everyone.
+    """
     shape = (len(mechanism.weights), int(mechanism.cells))
     most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
     sums = _everyone(mechanism, chance)
@@ -172,7 +178,7 @@ def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Return cells with random people: at each level all people except one, but at most 100."""
+    """Return cells with random people: at each level all except one, but at most 100."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):
@@ -210,7 +216,10 @@ def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
 
 
 def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Add a person: the count moves by exactly their weight, the sum by 0 up to their weight."""
+    """Yield, for random added people, whether both sums move as declared.
+
+    The count must move by exactly the person's weight, and the sum by 0 up to that weight.
+    """
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
     for rungs, level in _ladders(mechanism, chance):
@@ -235,7 +244,7 @@ def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
 
 
 def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Add a person: they are counted once, in their cell, or not at all."""
+    """Yield, for random added people, whether they are counted at most once, in their cell."""
     for rungs, level in _ladders(mechanism, chance):
         levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
         before = mechanism.total(_tally(levels=levels, counts=counts))
@@ -248,7 +257,10 @@ def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person in one group: the totals of all other groups must not change."""
+    """Yield, for random replacements of one person, whether their group moves as declared.
+
+    The totals of all other groups must not change.
+    """
     there = [at for at, part in enumerate(mechanism.parts) if part is not None]
     for trial in range(min(_MOST, max(3, _WORK // len(mechanism.parts) // 16))):
         group = there[trial] if trial < len(there) else int(chance.choice(there))

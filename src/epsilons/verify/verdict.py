@@ -23,8 +23,8 @@ class Verdict:
     Attributes:
         budgets: the ε of each level, exactly the given float64; math.inf for public values.
         losses: the largest log-ratio of output probabilities that a person at the level can cause.
-            An exact rational, or a certified upper bound if people are sampled; math.inf if the
-            mechanism does not protect them.
+            It is an exact rational, or a certified upper bound if people are sampled. It is
+            math.inf if the mechanism does not protect them.
         exact: whether the losses are exact.
         neighbours: how neighbouring data sets differ: "replace" (one person's value changes),
             "add-remove" (one person is added or removed), or "local" (one person's value changes,

@@ -85,11 +85,12 @@ def demo(
 
 
 _MANY_STRICT = {0.05: 600, 0.2: 1000, 0.5: 1200, 1.0: 800, 2.0: 400}
-"""Example budgets where many people are strict: personal budgets gain nothing by default."""
+"""Example budgets with many strict people. Under the default assumption, personal budgets then gain
+nothing."""
 
 
 def _in_plain_words(release: Release) -> str:
-    """The demo's explanation of its release."""
+    """Return the demo's explanation of its release."""
     low, high = release.interval()
     people = {row.epsilon: row.people or 0 for row in release.spent}
     plan = plan_for(Budgets(people), bounds=release.bounds)
@@ -110,7 +111,7 @@ def _in_plain_words(release: Release) -> str:
 
 
 def _what_next(page: str | None) -> str:
-    """The end of the demo: where the report is, and two commands to try."""
+    """Return the last lines of the demo: where the report is, and two commands to try."""
     shown = f"The report is in {page}: open it in a browser."
     if page is None:
         shown = (
@@ -254,7 +255,7 @@ def verify_command(
         return
     people = options.people_of(levels)
     if neighbours == "replace":
-        rule: Any = method  # which rules there are depends on the statistic
+        rule: Any = method  # Any: the valid rules depend on the statistic
         question: Question = Mean([], bounds=(0, 1), method=rule)
         if categories is not None:
             question = Frequencies([], categories=range(categories), method=rule)
@@ -295,7 +296,7 @@ def verify_command(
     help="For the general public, a lawyer or an ethics board, or a methods section.",
 )
 def statement(file: Path, length: Length) -> None:
-    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
+    """Print paragraphs to copy about the release in the JSON file FILE, after checking the file."""
     click.echo(_published(file).require().release.statement(length))
 
 
@@ -305,14 +306,14 @@ def statement(file: Path, length: Length) -> None:
 @options.taken("confidence")
 @options.JSON
 def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
-    """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
+    """Check two JSON files and compare their releases: the change from FIRST to SECOND."""
     one, other = (_published(file).require().release for file in (first, second))
     found = compare(one, other, confidence)
     click.echo(report.to_json(found.to_dict()) if as_json else str(found))
 
 
 def _published(path: Path) -> verify.Published:
-    """Check the JSON file of a release.
+    """Check the JSON file of a release, and return what was found.
 
     Raises:
         FileError: the file cannot be read.

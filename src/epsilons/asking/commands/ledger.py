@@ -23,7 +23,7 @@ WHERE: Final = click.argument("ledger_at", metavar="WHERE")
 NAME: Final = click.argument("name")
 
 
-class _Share(click.ParamType[Any]):
+class _Share(options.Parameter):
     """A parameter type for a share, such as 1/12 or 0.1."""
 
     name = "share"
@@ -176,7 +176,7 @@ def _id(who: str, number: bool) -> int | str:
 )
 @options.JSON
 def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:
-    """Show the budget of PERSON and how it was spent: for that person."""
+    """Show PERSON their budget and how it was spent."""
     with Ledger(ledger_at) as ledger:
         told = ledger.account(_id(who, number))
     if page is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import reduce
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
@@ -29,6 +29,7 @@ __all__ = [
     "REPORT",
     "Decorator",
     "Files",
+    "Parameter",
     "labels",
     "menu",
     "number_or_column",
@@ -42,11 +43,18 @@ __all__ = [
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
+if TYPE_CHECKING:
+    Parameter = click.ParamType[Any]
+    _Choice = click.Choice[str]
+else:  # generic only in later versions of click
+    Parameter = click.ParamType
+    _Choice = click.Choice
+
 _HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eager": True}
 
 
-class _Level(click.ParamType[Any]):
-    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if `alone` allows it."""
+class _Level(Parameter):
+    """A parameter type for EPSILON:PEOPLE, such as 0.1:500, or EPSILON alone if `alone` is true."""
 
     name = "level"
 
@@ -64,8 +72,8 @@ class _Level(click.ParamType[Any]):
             self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
 
 
-class _Words(click.ParamType[Any]):
-    """WORD=EPSILON, such as strict=0.1; or several of them, with commas between."""
+class _Words(Parameter):
+    """A parameter type for WORD=EPSILON, such as strict=0.1, or several with commas between."""
 
     name = "menu"
 
@@ -81,7 +89,7 @@ class _Words(click.ParamType[Any]):
 
 
 class _LevelOrMenu(_Level):
-    """EPSILON:PEOPLE; or with --compare-menus EPSILON:SHARE,…, such as 0.1:10%,1:90%."""
+    """A parameter type for EPSILON:PEOPLE, or for a menu EPSILON:SHARE,…, such as 0.1:10%,1:90%."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, Mapping) or not (ctx and ctx.params.get("compare_menus")):
@@ -95,12 +103,12 @@ class _LevelOrMenu(_Level):
 
 
 def _share(text: str) -> float:
-    """A number, or a percentage as a fraction of 1."""
+    """Return a share, given a number from 0 to 1 or a percentage."""
     return float(text.removesuffix("%")) / 100.0 if text.endswith("%") else float(text)
 
 
 class _LevelOrFile(_Level):
-    """EPSILON:PEOPLE, or the JSON file of a release."""
+    """A parameter type for EPSILON:PEOPLE, or for the JSON file of a release."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, str) and (value.endswith(".json") or Path(value).is_file()):
@@ -108,8 +116,8 @@ class _LevelOrFile(_Level):
         return super().convert(value, param, ctx)
 
 
-class _Related(click.ParamType[Any]):
-    """yes, no, or a fraction of the range."""
+class _Related(Parameter):
+    """A parameter type for `related`: yes, no, or a fraction of the range."""
 
     name = "related"
 
@@ -127,8 +135,8 @@ class _Related(click.ParamType[Any]):
             )
 
 
-class _Method(click.Choice[str]):
-    """The methods of a question. For a method that has moved, the error says where it is now."""
+class _Method(_Choice):
+    """A parameter type for a method. For a method that has moved, the error says where it is."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in MOVED:
@@ -146,12 +154,12 @@ def _translated(_context: click.Context, _option: click.Parameter, given: str | 
 
 
 def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
-    """The option for an argument, named after the argument unless `words` name it."""
+    """The option for an argument. It has the name of the argument, unless `words` gives another."""
     return argument, click.option(*(words or (f"--{argument.replace('_', '-')}",)), **more)
 
 
 def _word(argument: str, default: str, help: str) -> tuple[str, Decorator]:
-    """An option with a fixed set of values, those of its argument in `CHOICES`."""
+    """An option that accepts the values that `CHOICES` lists for its argument."""
     return _of(
         argument,
         type=click.Choice(CHOICES[argument]),
@@ -412,7 +420,7 @@ def wanted(goal: str | None, *, shares: bool) -> float | None:
 
 
 def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:
-    """Budgets from pairs EPSILON:PEOPLE; people at the same ε are added up."""
+    """Return budgets from pairs EPSILON:PEOPLE. People at the same ε are added up."""
     totals: dict[float, int] = {}
     for level, people in levels:
         totals[level] = totals.get(level, 0) + people

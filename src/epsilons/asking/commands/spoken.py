@@ -41,7 +41,8 @@ _HINTS: Final = (
     "What would help",
     "Would be refused: ",
 )
-"""The beginnings of paragraphs to translate. In other paragraphs, a name can be part of a label."""
+"""The beginnings of paragraphs to translate. Other paragraphs are unchanged, because a name in them
+can be part of a label."""
 
 _VALUE: Final = (
     r'"[^"]*"|\'[^\']*\'|\([^()]*\)|\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\{[^{}]*\}|…'

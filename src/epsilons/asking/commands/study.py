@@ -122,7 +122,7 @@ def _question(given: dict[str, Any], place: int) -> Question:
     _refuse_others(f"{where}: key", given, ("statistic", *own, *DIVIDED))
     made = {key: each for key, each in given.items() if key in own}
     if "categories" in own and isinstance(made.get("values"), list):
-        made["values"] = tuple(made["values"])  # of a table: TOML has no tuples
+        made["values"] = tuple(made["values"])  # the columns of a table: TOML has no tuples
     for name in {"values", "x", "y"}.intersection(own):
         given_ = made.get(name)
         columns = given_ if isinstance(given_, tuple) and given_ else (given_,)

@@ -93,7 +93,7 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 """Every rule for frequencies, by name."""
 
 _ALONE = ("minimax", "staircase")
-"""Rules that apply only to the noise of a single sum."""
+"""Rules that apply only if there is a single sum, with its own noise."""
 
 SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {name: rule for name, rule in RULES.items() if name not in _ALONE}
@@ -110,7 +110,7 @@ _BY_NAME_ONLY = ("minimax",)
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """How much everyone spends, and the resulting error; computed from budgets alone.
+    """How much everyone spends, and the resulting error. Both depend on budgets alone.
 
     Attributes:
         levels: the distinct budgets ε, ascending.
@@ -154,7 +154,7 @@ class Allocation:
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator on a unit range, in the form that `risk` functions take."""
+        """The weights and the noise of the estimator on a unit range, for functions of `risk`."""
         return Weighing(
             self.weights,
             self.counts,

@@ -83,7 +83,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
-    """Return the best candidate; with very many, search a coarse grid, then around the best."""
+    """Return the best candidate. If there are many, search a coarse grid, then around its best."""
 
     def at(index: int) -> float:
         return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
@@ -108,7 +108,7 @@ def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int
 
 
 def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """HPM-A: weights proportional to 1 − e^{−ε}.
+    """HPM-A, with weights proportional to 1 − e^{−ε}.
 
     Reference:
         Paper *correlated*, Table 3.
@@ -122,23 +122,23 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def hpm_cp(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-CP: related budgets, PAC error. Reference: paper *correlated*, Table 3 and (6)."""
+    """HPM-CP, for budgets related to values and PAC errors. Paper *correlated*, Table 3, (6)."""
     return _bias(budgets, goal.log_pac)
 
 
 def hpm_ce(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-CE: related budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    """HPM-CE, for budgets related to values and squared errors. Paper *correlated*, Table 3."""
     return _bias(budgets, goal.log_mse)
 
 
 def hpm_up(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UP: unrelated budgets, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
+    """HPM-UP, for budgets unrelated to values and PAC errors. Paper *correlated*, Table 3, (7)."""
     log = goal.log_pac
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_ue(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UE: unrelated budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    """HPM-UE, for budgets unrelated to values and squared errors. Paper *correlated*, Table 3."""
     log = goal.log_mse
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
@@ -169,14 +169,15 @@ def _square(budgets: Budgets, noise_per_square: float) -> Effective:
 def _better(
     budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
 ) -> Effective:
-    """Return the minimizer of rU: one of the minimizers for either term of its minimum.
+    """Return the minimizer of rU: the better of the minimizers for the two terms of its minimum.
 
     Args:
         budgets: the levels, ascending, with counts.
         log: the logarithm L.
-        near: the minimizer with the first term, the squared distance of the weights from 1/n.
-        small: the minimizer with the second term, L·‖w‖².
-        sharp: whether that distance is ‖w − 1/n‖₁, not its replacement in the fast variants.
+        near: the minimizer for the first term, the squared distance of the weights from 1/n.
+        small: the minimizer for the second term, L·‖w‖².
+        sharp: True if that distance is ‖w − 1/n‖₁; False for the fast variants, which use √n·‖w −
+            1/n‖ instead.
     """
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)

@@ -22,7 +22,8 @@ class Declared:
     """The facts that are public before any data are read.
 
     Attributes:
-        ladder: the public rungs. A person's rung is the highest one that is at most their ε.
+        ladder: the public budget levels, called rungs. A person's rung is the highest one that is
+            at most their ε.
         cap: the maximum that anyone spends, if the caller gives one.
         guess: the expected number of people on each rung, if the caller gives it.
         equal: whether everyone is known to have the same rung.

@@ -19,7 +19,8 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
-# Caps: every optimal rule is e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
+# Caps: of all fixed weights that sum to one, with one Laplace noise, the best are given by
+# e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
 #
 # A risk has one of two forms: a function of Σw² and the noise scale, or of ½Σ|w − 1/n| and the
 # noise scale. A cap minimizes both (docs/proofs/allocation.md). The derivative of either risk with
@@ -30,7 +31,8 @@ _LARGEST = 1e100
 overflow, and the exact value has no noticeable effect on any error."""
 
 Slope: TypeAlias = Callable[[float, float, float], float]
-"""(bias, sum of budgets below the cap, scale) → derivative of the risk with respect to scale."""
+"""Type of a function of the bias, the sum of budgets below the cap, and the scale. It returns the
+derivative of the risk with respect to the scale."""
 
 
 def capped(budgets: Budgets, cap: float) -> Floats:
@@ -322,7 +324,7 @@ _MANY = 4096
 
 
 def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Use the best affine estimator of paper *limits*: the least mean squared error for a sample.
+    """Use the best affine estimator of paper *limits*: it has the least squared error for a sample.
 
     Reference:
         Paper *limits*, Claim 1 and equation (2).
@@ -403,7 +405,7 @@ def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
 def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
     """Return the slope of scale·ln(cosh(apart·bias/scale)/β).
 
-    This is the exact PAC error for the given people.
+    That expression is the exact PAC error for the given people.
     """
 
     def slope(bias: float, below: float, scale: float) -> float:
@@ -446,7 +448,7 @@ LEAST: Final = 0.7
 """
 
 STEPS: Final = 2**30
-"""Lattice points per unit: as fine as the grid of the values."""
+"""Number of lattice points per unit. The lattice is as fine as the grid of the values."""
 
 _MOST_LEVELS: Final = 32
 _MOST_UNITS: Final = 32
@@ -458,23 +460,25 @@ _LARGEST_MULTIPLE: Final = 64.0
 """The largest rate. Above it, the noise would be finer than the lattice."""
 
 _ROUNDING: Final = 1e-12
-"""Tolerance for ε/e0, which is often an integer that floating point misses."""
+"""Relative tolerance when ε/e0 is rounded down: in floats, an integer ratio can be slightly too
+small."""
 
 _COARSE: Final = -12
-"""For rates with a binary exponent above this, bits below 2^−53 are dropped."""
+"""For rates with a binary exponent above this, bits below 2^−53 are dropped, so draws are fast."""
 
 _NOISES: Final = (0.5, 1.0, 2.0)
 _EACH: Final = 2
-"""For the PAC error: factors on the noise scale, and the number of best candidates per factor."""
+"""For the PAC error: the factors on the noise scale that are tried, and how many of the best
+candidates are kept for each factor."""
 
 
 def staircase(budgets: Budgets, goal: Goal) -> Effective:
-    """Use weights k_i = floor(min(ε_i, τ)/e0) and staircase noise, with the best e0 and τ found.
+    """Use weights k_i = floor(min(ε_i, τ)/e0) and staircase noise, with a search for e0 and τ.
 
     For the mean squared error, the search tries all e0 = ε/m, because no other e0 can be optimal.
     Weights go up to 32 (16 with many levels). With more than 32 levels, adjacent levels are merged.
-    For the PAC error, several factors on the noise each give their best candidates. The proven
-    bound of `risk` then chooses among them.
+    For the PAC error, the search repeats with the noise scaled by several factors, and keeps the
+    best candidates of each. The candidate with the smallest proven bound from `risk` is used.
 
     Guarantee:
         e_i = k_i·e0 ≤ ε_i, exactly; e0 is a rational number.

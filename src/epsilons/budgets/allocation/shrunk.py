@@ -1,4 +1,4 @@
-"""The minimax affine estimator: it also chooses the divisor D, and shrinks to the middle."""
+"""The minimax affine estimator: its divisor D shrinks estimates to the middle."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
 
     The result is exact for the mean squared error in two cases: budgets are independent of values,
     or the budgets of these people can depend on values in any way. In the second case it is also
-    exact for the PAC error at confidence ½ or more. For partly related budgets, and for a
-    population with related budgets, it is the best result of a search over caps and factors, and
-    never worse than the best cap. For other PAC errors, the weights for the mean squared error are
-    used.
+    exact for the PAC error at confidence ½ or more. If budgets are related to values within δ, or
+    in a population with budgets related to values, it is the best result of a search over caps and
+    factors, and never worse than the best cap. For other PAC errors, the weights for the mean
+    squared error are used.
 
     Reference:
         docs/proofs/allocation.md.
@@ -81,7 +81,10 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _positive(total: float) -> float:
-    """Return a positive total; if the best total underflows, the result is nearly the middle."""
+    """Return the total, or the smallest positive float if it underflowed to 0.
+
+    With such a total, the estimate is nearly the middle of the range.
+    """
     return max(total, math.ulp(0.0))
 
 
@@ -116,7 +119,7 @@ def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
     if alone is not None and risk.mse(weighing_of(budgets, alone), assumption) <= least[0]:
         return alone
     total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
-    # If nobody is above the cap, budgets above `_LARGEST` all count as the same budget.
+    # The cap is at most `_LARGEST`, so budgets above `_LARGEST` all get the same effective budget.
     return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
 
 
@@ -132,7 +135,8 @@ def _searched(budgets: Budgets, goal: Goal) -> Effective:
         factors = np.linspace(0.0, 1.0, _CAPS * _FACTORS)[1:]
         answers += [_public_alone(budgets, factor) for factor in factors.tolist()]
     if len(finite):
-        # For the noise alone, weights that sum to A need a total near A²/(A² + 8).
+        # If only noise mattered, effective budgets that sum to A would have the best total A²/(A² +
+        # 8).
         together = min(float(coarse.n * finite[0]), 1.0)
         least = math.log(_positive(together * together / 64.0))
         ranges = [
@@ -178,9 +182,9 @@ def _best_total(n: int, public: int, assumption: Assumption) -> float:
 
 
 def _filled(finite: Floats, cap: float, public: int) -> Floats:
-    """Return the levels and extra points such that neighbours differ by a factor of at most two."""
+    """Return the levels with points between them: the ratio of adjacent points is at most 2."""
     top = float(finite[-1])
-    if public:  # the best cap can be above all levels: near the simplex cap, or of order one
+    if public:  # then the best cap can be above all levels: near the simplex cap, or of order one
         top = min(max(top, 1.0, cap if math.isfinite(cap) else top) * 1e3, _LARGEST)
     octaves = math.log2(top) - math.log2(float(finite[0]))
     between = np.geomspace(float(finite[0]), top, 2 + min(int(octaves), 2000))
@@ -201,7 +205,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Fl
     odd = (n % 2) / n**2 if not assumption.sampled else 0.0
     candidates = (
         A / (A * A + 8.0),
-        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # sums of the best caps are larger
+        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # avoids division by 0
         odd * A / (odd * A * A + (1.0 - odd) * square + 8.0),
     )
     risks = np.stack(

@@ -25,7 +25,7 @@ TOO_OFTEN: Final = 0.01
 """The largest forecast probability of a wrong range at which the range is still estimated."""
 
 _SLACK: Final = 1.02
-"""Choose the smallest shares with a forecast error within two percent of the best."""
+"""Among all shares with a forecast error within this factor of the best, the smallest are used."""
 
 _LEAST: Final = 3.0
 _MOST: Final = 6.0
@@ -70,7 +70,8 @@ def best_split(
         levels: the remaining budget at each level, from 0 to ∞, in any order.
         counts: the number of people at each level, actual or expected.
         neighbours: "replace" or "add-remove".
-        odds: the log of the ratio of prior weights, wrong centres to right ones.
+        odds: the log of the prior weight of wrong centres divided by the prior weight of right
+            ones.
         doubts: for expected people, pessimistic counts at each level with their probabilities;
             empty if `counts` are actual.
     """
@@ -108,7 +109,7 @@ def _best_cap(levels: Floats, people: Floats) -> float:
     """Return roughly the best cap of the mean if finding the range cost nothing."""
     finite = levels[np.isfinite(levels) & (levels > 0.0)]
     if finite.size == 0:
-        return 64.0  # everyone with a budget is public
+        return 64.0  # everyone with a budget is public, and any cap gives the same mean
     caps = np.geomspace(float(finite.min()), max(float(finite.max()), 1e-300), 200)
     if finite.size < np.count_nonzero(levels > 0.0):
         caps = np.append(caps, np.geomspace(caps[-1], caps[-1] + 64.0, 50))
@@ -122,7 +123,7 @@ def best_half(budgets: Budgets) -> float:
     """Return the half-width of the range in σ: as wide as the limits of `_COST` allow.
 
     Args:
-        budgets: the budgets that are left for the mean.
+        budgets: the budgets that remain for the mean.
     """
     at_least = _at_half(budgets, _LEAST)
     sizes = np.linspace(_LEAST, _MOST, 25).tolist()

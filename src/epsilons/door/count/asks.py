@@ -40,7 +40,7 @@ __all__ = [
 # Results of counting, and the checks that turn them into a tally. NumPy and all engines use these.
 
 BAD_BUDGET = -1.0
-"""Replaces budgets that are null, NaN or negative during counting."""
+"""The value that replaces null, NaN and negative budgets during counting."""
 
 MOST_ROWS = 2**31
 """From this number of rows on, one person's rows cannot be averaged in 64-bit integers. If refusals
@@ -173,8 +173,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         names = replace(names, missing=f"{names.missing} {ANSWERS}")  # perhaps no cell is a number
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
-    # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by
-    # merges both zeros, so it is done here.
+    # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
+    # away, although its group-by merges both zeros.
     order = np.argsort(counted.levels)
     return Tally(
         levels=counted.levels[order] + 0.0,
@@ -187,15 +187,16 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
 
 
 def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Names) -> Tally:
-    """Return the tally of people on the rungs of a public ladder.
+    """Return the tally of people on the rungs of a public ladder (its budget levels).
 
     No data is refused, except for too many people. People on no rung are left out. A missing number
     counts as the middle of the range, and so do the numbers of a person with too many rows. Values
-    in no category are in no cell. If a person has two budgets, the smaller one counts. If rows do
-    not use up a person's unit of categories, the remainder is dropped: otherwise people in no
-    category would have a share of the cells. The number of people at a level is the sum of all
-    contributions to cells, rounded to an integer; shares, and statements about who has which
-    budget, refer to these people. One person changes that number by at most one.
+    in no category are in no cell. If a person has two budgets, the smaller one counts. If a
+    person's rows do not use up the unit that the person divides among categories, the remainder is
+    dropped. Otherwise people in no category would contribute to the cells. The number of people at
+    a level is the sum of all contributions to cells, rounded to an integer. Shares, and statements
+    about who has which budget, refer to these people. One person changes that number by at most
+    one.
 
     Args:
         counted: unchecked counts.
@@ -453,8 +454,8 @@ class Ask:
         apart: whether groups are public. Then people are also counted by level and group,
             regardless of their values, and anyone in two groups is refused.
         adds: whether a person's rows are added up, so a missing row adds 0; otherwise a person's
-            number is the mean of their rows. Of categories, whether a person gives their whole unit
-            to the first category if one of their rows is in it, and to `other` if not.
+            number is the mean of their rows. For categories, whether a person gives their whole
+            unit to the first category if one of their rows is in it, and to `other` if not.
     """
 
     what: What
@@ -466,7 +467,7 @@ class Ask:
 
     @property
     def nothing(self) -> int:
-        """The integer of a person without a value: the middle, or 0 itself if rows are added up."""
+        """The grid point of a person without a value: the middle, or 0 if rows are added up."""
         return origin(self.ends) if self.adds else HALF
 
     @property
@@ -493,7 +494,7 @@ class Rules:
         ladder: the public ladder, if budgets are private.
         groups: the declared groups; None for one group that holds everybody. With categories they
             are further columns of labels, and each combination of labels is a cell.
-        some: whether people are counted by group, or may be outside the one group.
+        some: whether there are groups, or people can be outside the one group of all rows.
         source: the table as the user gave it; None for arrays.
         values: the column of values as the user gave it.
         epsilon: the budgets as the user gave them.
@@ -551,7 +552,7 @@ class Rules:
 
     @cached_property
     def cells(self) -> tuple[Any, ...]:
-        """The labels of the cells of categories; tuples for several columns, the last fastest."""
+        """The labels of cells; for several columns, tuples whose last label varies fastest."""
         every = [each.labels for _, each in self.labelled]
         return every[0] if len(every) == 1 else tuple(product(*every))
 

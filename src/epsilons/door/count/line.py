@@ -103,7 +103,10 @@ _UNIT = 2**28
 
 @dataclass(frozen=True)
 class Window:
-    """An interval in equal cells 0 to `cells` − 1. Index −1 is below it, and `cells` above it."""
+    """An interval that is divided into equal cells with the indices 0 to `cells` − 1.
+
+    The index −1 is for values below the interval, and `cells` for values above it.
+    """
 
     lo: float
     hi: float
@@ -265,7 +268,7 @@ def refuse_missing(names: Names, missing: str) -> None:
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
-    """Return the coarse rungs of a public ladder: the lowest rung of each coarse level.
+    """Return the lowest rung (public budget level) of a ladder in each coarse level.
 
     Returns:
         The coarse rungs and their keys, ascending; and for each rung of the ladder, the index of
@@ -362,7 +365,7 @@ _LARGEST = value_of(TOP)
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """People, with one entry each: their value (NaN if missing) and their budget. Also faults."""
+    """People, with one entry each: value (NaN if missing) and budget; with counts of faults."""
 
     values: Floats
     budgets: Floats
@@ -436,15 +439,15 @@ def _cells(values: Floats, window: Window | None) -> Floats | Integers:
 # on the number of people in each level. The first query counts people by budget only, which takes a
 # fraction of the time of a pass over all columns. Once weights are chosen, the second query looks
 # them up by each row's budget and adds them up by bucket. It has one group per bucket instead of
-# one per bucket and level, and so few groups stay in the processor's cache. All sums are the same
-# integers as in `Line.masses`.
+# one per bucket and level, and these fewer groups fit in the processor's cache. All sums are the
+# same integers as in `Line.masses`.
 
 LARGE: Final = 200_000
 """The number of people from which two narrow SQL queries are faster than a wide one. Below it, the
 time to plan a second query outweighs the gain."""
 
 _BUDGETS: Final = Window(0.0, 1.0, 1)
-"""A window whose buckets are integers; here they are indices in a list of budgets."""
+"""A window in which each bucket is one budget: its index is a position in a list of budgets."""
 
 Weigh = Callable[[Floats, list[Integers]], tuple[Integers, ...]]
 """A function that adds up the weights of budgets by bucket."""
@@ -455,7 +458,7 @@ class ByWeight(Lined):
     """People by level. Once weights are chosen, one pass over the rows adds them up by bucket.
 
     Attributes:
-        own: the distinct budgets of people who count.
+        own: the distinct budgets of the people who are counted.
         level_of: the level of each budget, as an index.
         people: the number of people with each budget.
         weigh: the function that adds up the weights of these budgets.
@@ -475,7 +478,7 @@ class ByWeight(Lined):
 
 
 class Lines:
-    """The line of some rows, and windows of the line, if only sums of weights by bucket are needed.
+    """The line of some rows and windows of it, for callers that only need weights by bucket.
 
     Args:
         rows: rows of numbers.
@@ -490,7 +493,7 @@ class Lines:
         """Count people by level, and prepare sums of weights by bucket: see `Rows.line`.
 
         If every row is its own person and there are few budgets, values are read only after weights
-        are chosen. Missing values are then detected at that point.
+        are chosen. Missing values are detected only then.
 
         Args:
             window: the cells to count in; None for the whole line.
@@ -522,7 +525,7 @@ class Lines:
             found = np.unique(ladder.of(own))
             return found[found > 0.0]
         own = in_range(own)
-        return own[np.unique(keys(own), return_index=True)[1]]  # it ascends: the first is smallest
+        return own[np.unique(keys(own), return_index=True)[1]]  # the smallest budget of each key
 
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:

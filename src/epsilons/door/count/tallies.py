@@ -83,7 +83,7 @@ def to_grid(
 
 
 def origin(bounds: tuple[float, float]) -> int:
-    """Return the integer of the value 0, or of the bound next to it."""
+    """Return the grid point of the value 0, or of the nearest bound if 0 is not in the range."""
     return int(to_grid(np.zeros(1), bounds)[0][0])
 
 

@@ -125,7 +125,7 @@ def people_of(
 
 
 def of_categories(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
-    """Add rows up by budget level and category. If the ask `adds`, each row is a whole person.
+    """Add rows up by budget level and category. If `ask.adds`, each row is one person.
 
     Raises:
         ArgumentError: the table of levels and categories would be too large.
@@ -194,7 +194,7 @@ def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) 
 
 
 def of_groups(parts: UnitParts, rules: Rules) -> Counted:
-    """Add up entries by budget level, in cells x and 1 - x of each group and a last cell outside.
+    """Add up entries by budget level: two cells for each group, and one for people outside.
 
     Raises:
         ArgumentError: the table of levels and groups would be too large.
@@ -269,8 +269,8 @@ class _Divided:
         if outside:
             cells[:, -1] = GRID * without
         else:
-            # There is no cell for people outside, so these have too many rows. They count as the
-            # middle of the range.
+            # Without a cell for people outside, only people with too many rows are not inside. They
+            # count as the middle of the range.
             cells[:, :2] += HALF * without[:, np.newaxis]
         return cells
 

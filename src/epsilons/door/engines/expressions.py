@@ -67,7 +67,7 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
         if table.ladder is not None:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
-                # Rows without a person are left out of the sum.
+                # Rows without a person get a budget of 0, so they are left out of the sum.
                 nobody = is_nobody(table.person, table.types[table.person])
                 budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:
@@ -161,7 +161,7 @@ def few_budgets(table: Columns) -> bool:
 def plain_budget(table: Columns, sql: Dialect) -> list[str]:
     """Return `budget_and_person` in SQL, for tables without a column of ids and without a ladder.
 
-    Keys are included on engines where `few_budgets` never reads rows.
+    The key of the budget is added if `few_budgets` never reads rows on this engine.
     """
     if not isinstance(table.epsilon, str):
         return []
@@ -182,9 +182,10 @@ def double(table: Columns, column: str, sql: Dialect) -> str:
 def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
     """Return the table to read, and the ladder if budgets are placed on it after a group-by.
 
-    Finding the rung of each row takes longer than all other steps. A rung depends only on the
-    budget, so one lookup for each group of equal budgets gives the same integers. If there are many
-    budgets, or the first rows are expensive to read, rungs are found row by row.
+    Finding the rung (public budget level) of each row takes longer than all other steps. A rung
+    depends only on the budget, so one lookup for each group of equal budgets gives the same
+    integers. If there are many budgets, or the first rows are expensive to read, rungs are found
+    row by row.
     """
     if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
         return table, None

@@ -55,8 +55,8 @@ def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
     """Return an expression that evaluates to exactly this finite float.
 
     Ibis writes numbers into a query as decimals. A database can parse a decimal with many digits as
-    an adjacent float. A rung, or the boundary of a rung, would then differ from the declared one.
-    Integers are parsed exactly, and division by a power of two is exact.
+    an adjacent float. A rung (public budget level), or its boundary, would differ from the declared
+    one. Integers are parsed exactly, and division by a power of two is exact.
     """
     import narwhals as nw
 
@@ -82,7 +82,7 @@ def finite(number: nw.Expr) -> nw.Expr:
 
 
 def less_itself_is_0(number: nw.Expr) -> nw.Expr:
-    """Return an expression for whether a float is finite; null for null."""
+    """Return an expression for whether a float is finite. For null, the result is null."""
     return (number - number) == 0.0
 
 
@@ -107,7 +107,7 @@ def rounded(budget: nw.Expr) -> nw.Expr:
 
 
 def integer_down(near: nw.Expr) -> nw.Expr:
-    """Return a float that is not above an integer, given the `near` float. Exact up to 2⁵³."""
+    """Return a float that is at most an integer, given a float `near` it. It is exact up to 2⁵³."""
     import narwhals as nw
 
     return nw.when(near <= 2.0**53).then(near).otherwise(near * SAFE)

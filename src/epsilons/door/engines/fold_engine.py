@@ -81,7 +81,7 @@ def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return one entry for each person: the only label if one of their rows has it, or null."""
+    """Return one entry for each person: the one label if a row of theirs has it, else null."""
     import narwhals as nw
 
     ((name, _, mark, declared),) = plan.labels.values()
@@ -114,9 +114,10 @@ def _asked(plan: Plan) -> nw.Expr:
 def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add to each entry its person's totals over all of their entries.
 
-    `own`, `sum` and `gaps` (selected rows without a value) include declared groups only. `r` and
-    `r_gaps` are the person's sums of `own` and `gaps`. `rows`, `each` and `declared` are the
-    person's numbers of rows, entries and declared groups. `e` becomes their smallest budget.
+    `own` (rows with a value), `sum` and `gaps` (selected rows without a value) include declared
+    groups only. `r` and `r_gaps` are the person's sums of `own` and `gaps`. `rows`, `each` and
+    `declared` are the person's numbers of rows, entries and declared groups. `e` becomes their
+    smallest budget.
     """
     import narwhals as nw
 
@@ -174,7 +175,8 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # query does not fail.
         usable = (r > 0) & (rows < MOST_ROWS)
         if asked.ask.adds:
-            # Each row is 0 on the grid plus its value, so all but one of these are taken away.
+            # The integer of a row on the grid includes the integer of 0. The sum must include it
+            # only once.
             total = total - asked.ask.nothing * (whole(r) - 1)
             total = whole(nw.when(usable).then(total).otherwise(0)).clip(0, GRID)
             columns += [whole(usable).alias(f"{name} is valid"), total.alias(name)]

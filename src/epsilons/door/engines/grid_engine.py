@@ -2,7 +2,7 @@
 
 All engines agree on these expressions. They use floor instead of round, and casts outside of
 aggregates. They compare in ways that do not depend on whether an engine sorts NaN last. They never
-divide by zero, and use no integer division. Some engines have a faster alternative, because
+divide by zero, and use no integer division. For some engines there are faster alternatives, because
 arithmetic dominates the cost of a query of several numbers. In DuckDB the minimum of two numbers
 takes ten times as long as their product. A square in floats takes three times as many steps as one
 in integers.
@@ -240,9 +240,9 @@ def within_reach(value: nw.Expr) -> nw.Expr:
 def steps_by_sizes(value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
     """Return numbers from `within_reach` on the grid, in floats, without a minimum or a maximum.
 
-    u + |u| is 2u or 0. So its steps plus ½, rounded down, are an integer t ≥ 0. Let d = t − GRID.
-    Then (d − |d|)/2 is d if d < 0, otherwise 0, and adding GRID gives min(t, GRID), as a clip
-    would. docs/proofs/tally.md shows that all operations are exact.
+    With u = value − lo, (u + |u|)/2 is max(u, 0). In grid steps, plus ½ and rounded down, it is an
+    integer t ≥ 0. Let d = t − GRID. Then (d − |d|)/2 is min(d, 0), and adding GRID gives
+    min(t, GRID), as a clip would. docs/proofs/tally.md shows that all operations are exact.
     """
     lo, hi = bounds
     above = value - lo if lo else value

@@ -277,7 +277,7 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
 def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories") -> ColumnError:
     """Return the error for a column with an entry whose type does not match `kind`.
 
-    Of the entry, the message contains only its type.
+    The message shows only the type of the entry.
     """
     what = TIMES if is_time(type_) else _as_text(kind, of)
     if issubclass(type_, (list, tuple, np.ndarray)):

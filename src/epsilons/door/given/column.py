@@ -59,7 +59,8 @@ _OF_NAME: Final[dict[str, Family]] = {
     r"(large_)?(list|binary)|array|struct|fixed_size|map|interval": "nested",
 }
 """Prefixes of type names in Arrow, Polars, pandas and Narwhals. Other types, such as objects,
-columns of null, and pandas' categories, declare nothing. Their entries are read one by one."""
+columns of null, and pandas' categories, do not declare the type of their entries. These entries are
+read one by one."""
 
 INFERRED: Final = "str"
 """The type that pandas infers for columns that contain text. It is not a schema. Before pandas 3,
@@ -316,7 +317,7 @@ def people(
         try:
             return np.array(entries, dtype=np.int64), np.zeros(len(entries), dtype=bool)
         except OverflowError:
-            pass  # beyond 64 bits: numbered, below
+            pass  # beyond 64 bits: these ids are numbered below
     if any(issubclass(each, str) for each in types) and not all(
         issubclass(each, (str, type(None))) for each in types
     ):

@@ -171,7 +171,8 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         FileError: `data` is a path, and the file cannot be read.
     """
-    menu, held = None, kind
+    menu: Menu | None = None
+    held: LabelKind | None = kind
     if isinstance(epsilon, Chosen):
         if values is epsilon:
             values, held = epsilon.column, None
@@ -187,7 +188,9 @@ def read(
             "epsilon must be the name of a column of data, or one number for everyone, "
             "since data is given."
         )
-    _refuse_arrays(person, marks)
+    if not (person is None or isinstance(person, str)):
+        raise ArgumentError("person must be the name of a column of data, since data is given.")
+    _refuse_arrays(marks)
     table = _open(data, values, budget, person, held or "text", tuple(marks), menu)
     private = (lenient or ladder is not None) and not is_file(data)
     table, odd = _typed(table, held, private=private)
@@ -209,13 +212,12 @@ def read(
     return table if ladder is None else on_ladder(table, ladder)
 
 
-def _refuse_arrays(person: object, marks: Sequence[Mark]) -> None:
-    """Refuse columns that are arrays, because the other columns belong to a frame."""
-    given = {"person": person, **{mark.parameter: mark.column for mark in marks}}
-    for parameter, column in given.items():
-        if not (isinstance(column, str) or (parameter == "person" and column is None)):
+def _refuse_arrays(marks: Sequence[Mark]) -> None:
+    """Refuse further columns that are arrays, because the other columns belong to a frame."""
+    for mark in marks:
+        if not isinstance(mark.column, str):
             raise ArgumentError(
-                f"{parameter} must be the name of a column of data, since data is given."
+                f"{mark.parameter} must be the name of a column of data, since data is given."
             )
 
 

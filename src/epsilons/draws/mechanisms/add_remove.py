@@ -1,4 +1,4 @@
-"""The mechanisms under add/remove: two sums, cells, and counts of people on each rung."""
+"""The mechanisms under add/remove: two sums, cells, and counts of people by public budget level."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["multiples", "weights_up_to"]
 
 
-# Weights and losses of the rungs of a ladder, which can have thousands of rungs.
+# Weights and losses of the rungs (public budget levels) of a ladder, which can have thousands.
 
 
 def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[int]:
@@ -103,15 +103,15 @@ class TwoSums:
 
     @property
     def steps(self) -> int:
-        """Lattice points per unit of weight."""
+        """The number of lattice points per unit of weight."""
         return self.law.steps
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """The largest loss of a person on each rung."""
         (a, b), (c, d) = self.matrix
-        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1. The ℓ1 norm is largest at d = 0 or d =
-        # 1.
+        # A unit of weight moves (t, T) by (d, 1) with 0 ≤ d ≤ 1. The ℓ1 norm is largest at an end,
+        # d = 0 or 1.
         unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
         return multiples(unit, self.weights)
 
@@ -306,11 +306,11 @@ _LOWEST: Final = -6
 """The lowest octave that is counted if no levels are declared: ε = 1/64."""
 
 _ENOUGH: Final = 1.0
-"""On rungs above this one the count spends no more than here, where the scale of its noise is
+"""On higher rungs, the count spends no more than on this rung, where the scale of its noise is
 already below ten people."""
 
 _NOTICED: Final = 3.0
-"""A noisy count of at most this many times its scale is treated as zero."""
+"""A noisy count of at most this multiple of its noise scale is treated as zero."""
 
 _MOST: Final = 2**40
 """The maximum number of people that is expected in a cell."""

@@ -134,7 +134,7 @@ class CellTable(ABC):
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise, in lattice points of a cell."""
+        """The scale of the noise, in lattice steps of a cell."""
         return self.law.pieces.scale
 
     @cached_property
@@ -145,7 +145,7 @@ class CellTable(ABC):
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error of a share: one lattice point of noise."""
+        """The largest rounding error of a share: one lattice step of the noise."""
         return ratio(Fraction(1), self.divisor)
 
     def _scaled(self, counts: Integers, weight: int) -> npt.NDArray[Any]:
@@ -197,7 +197,7 @@ class ClosedHistogram(CellTable):
         Everyone adds exactly k·unit in total. So replacing a person takes as much from some cells
         as it adds to others: the change sums to 0, and its ℓ1 norm is at most `moves`·k·reach =
         2·k·unit. The probability of noise that sums to 0 changes by at most a factor e^{1/scale}
-        per point of ℓ1 distance. So the loss is at most 2·k·unit/scale. It is rational, and
+        per unit of ℓ1 distance. So the loss is at most 2·k·unit/scale. It is rational, and
         `epsilons.verify.exact` compares it with ε. This holds only under replacement and only
         without sampling, because the sum over the cells is published without noise.
 
@@ -272,7 +272,9 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
 
 
 def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
-    """Return the s of weights e·2^s: small enough for 64-bit counts, with a minimum precision.
+    """Return the exponent s of weights e·2^s.
+
+    Counts fit 64 bits, unless weights would then have fewer bits than the minimum.
 
     Args:
         spent: the effective budgets, ascending.

@@ -199,7 +199,7 @@ _LARGEST = 2**62
 
 
 def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
-    """Return by how much two distances can diverge when a person of weight 1 changes.
+    """Return how much a person of weight 1 can change the difference of two distances.
 
     Args:
         neighbours: "replace" or "add-remove".
@@ -255,7 +255,7 @@ class Selection:
 
     @property
     def spread(self) -> int:
-        """By how much two distances can diverge when a person of weight 1 changes."""
+        """How much a person of weight 1 can change the difference of two distances."""
         return spread_of(self.neighbours, self.odds)
 
     def placed(self, levels: Floats, place: Integers) -> Selection:

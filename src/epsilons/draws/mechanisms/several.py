@@ -52,7 +52,7 @@ class SeveralSums:
         reach: the maximum change of one person's g, in each sum.
         grid: the divisor of the sums.
         law: the joint distribution of the noise.
-        divisor: D, in lattice points: the denominator of each mean.
+        divisor: D, the denominator of each mean, in lattice steps.
         bounds: the range of the values of each mean.
         keep: None, because everyone is used without sampling.
     """
@@ -127,7 +127,7 @@ class SeveralSums:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise of all sums, in lattice points."""
+        """The scale of the noise of all sums, in lattice steps."""
         return self.law.scale
 
     @cached_property
@@ -140,7 +140,7 @@ class SeveralSums:
 
     @cached_property
     def slack(self) -> float:
-        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
+        """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
         return 1.0 / self.grid + ratio(Fraction(5, 2), self.divisor)
 
     def alone(self, place: int) -> Additive:
@@ -249,7 +249,10 @@ class Parallel:
         )
 
     def estimates(self, drawn: tuple[int, ...]) -> Floats:
-        """Return the mean of each group, in data units, not clipped; NaN without a draw."""
+        """Return the mean of each group, not clipped, in data units.
+
+        It is NaN for a group without a draw.
+        """
         each = zip(self.parts, drawn, strict=True)
         return np.array([np.nan if part is None else part.estimate(at) for part, at in each])
 

@@ -25,7 +25,8 @@ WEIGHT_BITS = 45
 for ordinary budgets fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Bulk draws are fast up to a noise scale of 2^53; weights keep at least 36 bits for this."""
+"""Bulk draws are fast up to a noise scale of 2^53. To stay below it, weights have fewer bits, but
+at least 36."""
 
 _KEEP_BITS = 53
 
@@ -52,9 +53,9 @@ class Additive:
 
     Guarantee:
         A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
-        points. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
+        steps. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
         lattice point to the next. The probability of staircase noise changes by at most a factor
-        e^{rate} over `steps` lattice points. So the person's loss is at most m/scale, or
+        e^{rate} over `steps` lattice steps. So the person's loss is at most m/scale, or
         ceil(m/steps)·rate. It is rational, and `epsilons.verify.exact` compares it with ε. Nothing
         is rounded after the sum.
 
@@ -69,7 +70,7 @@ class Additive:
         reach: the maximum change of one person's g.
         grid: the divisor of the sum.
         law: the distribution of the noise.
-        divisor: D, in lattice points: the denominator of a mean.
+        divisor: D, the denominator of a mean, in lattice steps.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None without sampling; only the methods in `papers` sample people.
         moves: 1, because a person changes one sum.
@@ -144,7 +145,7 @@ class Additive:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the Laplace noise, in lattice points.
+        """The scale of the Laplace noise, in lattice steps.
 
         For staircase noise it is steps/rate, the scale of Laplace noise with the same loss.
         """
@@ -161,7 +162,7 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
+        """Bound on the rounding error of values, means of rows, sum and noise, on a unit range."""
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
@@ -215,7 +216,7 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """Return the s of weights e·2^s: `most` bits for the largest weight, or fewer for fast noise.
+    """Return the exponent s of weights e·2^s: the largest has `most` bits, or fewer for fast noise.
 
     Args:
         spent: the effective budgets, ascending.
@@ -361,7 +362,7 @@ class SumAndSquares:
         reach: the maximum change of one person's g and v together.
         grid: the divisor of both sums.
         law: the distribution of each noise.
-        divisor: D, in lattice points: the denominator of a mean.
+        divisor: D, the denominator of a mean, in lattice steps.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None, because everyone is used without sampling.
     """
@@ -437,7 +438,7 @@ class SumAndSquares:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of each noise, in lattice points."""
+        """The scale of each noise, in lattice steps."""
         return self.alone.scale
 
     @property
@@ -447,7 +448,7 @@ class SumAndSquares:
 
     @property
     def slack(self) -> float:
-        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
+        """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
         return self.alone.slack
 
     @property

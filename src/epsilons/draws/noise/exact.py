@@ -352,7 +352,11 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
 
 
 def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
-    """Toss a coin of e^{-p/q}, 0 <= p <= q: heads if the first failing coin p/(qk) has odd k."""
+    """Toss a coin with probability e^{-p/q}, for 0 <= p <= q.
+
+    It tosses coins with probability p/(qk) for k = 1, 2, ... until one fails. The result is heads
+    if this k is odd.
+    """
     k = 1
     bound = q
     while below(source, bound) < p:
@@ -393,7 +397,7 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
 
 
 def _chunk(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss one batch: a count decides for the integer part of p/q, the filter for the rest."""
+    """Toss one batch: a count decides the integer part of p/q, the float filter the fraction."""
     if p.max() > q:
         whole = p // q
         # P(V >= whole) = e^{-whole}. The two coins are independent, so their probabilities

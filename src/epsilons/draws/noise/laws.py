@@ -46,7 +46,7 @@ class Pieces(NamedTuple):
 
     @property
     def scale(self) -> Fraction:
-        """The scale, in points, of Laplace noise with the same loss; 0 for a point."""
+        """The scale, in lattice steps, of Laplace noise with the same loss; 0 for a point."""
         return self.steps / self.rate if isinstance(self.rate, Fraction) else Fraction(0)
 
     def loss(self, points: int) -> Fraction | float:
@@ -259,7 +259,7 @@ class Geometric(_Scaled):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale per integer; negative integers cannot occur."""
+        """The pieces: the log-probability falls by 1/scale per integer, from 0 upwards."""
         return Pieces("half-line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction | float:
@@ -331,7 +331,7 @@ class DiscreteLaplace(_Scaled):
 
     @cached_property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale per integer, on both sides of 0."""
+        """The pieces: the log-probability falls by 1/scale per integer, on both sides of 0."""
         return Pieces("line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction:
@@ -402,7 +402,7 @@ class PointMass(Law):
 
     @property
     def pieces(self) -> Pieces:
-        """The only possible value is 0."""
+        """The pieces: the only possible value is 0."""
         return POINT
 
     def exponent(self, x: int) -> Fraction | float:

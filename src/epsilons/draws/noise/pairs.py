@@ -137,7 +137,7 @@ class Laplaces(PairLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale per unit of the distance |x| + |y|."""
+        """The pieces: the log-probability falls by 1/scale per unit of the distance |x| + |y|."""
         return Pieces("rings", self.rate)
 
     def exponent(self, x: int, y: int) -> Fraction:
@@ -230,7 +230,7 @@ class Staircase2D(Stairs, PairLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by the rate from each ring of |x| + |y| to the next."""
+        """The pieces: the log-probability falls by the rate per ring of |x| + |y|."""
         return Pieces("rings", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction:
@@ -393,7 +393,8 @@ class Staircase2D(Stairs, PairLaw):
         return np.where(kept, x, -x), np.where(kept, y, -y)
 
 
-# The hourglass law on pairs: two staircases at the loss of one, if their sum is in whole units.
+# The hourglass law on pairs: two staircases at the loss of one, if their sum is a whole number of
+# units.
 
 
 @storable("noise.Hourglass")
@@ -433,7 +434,7 @@ class Hourglass(Stairs, PairLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by the rate with every unit of h."""
+        """The pieces: the log-probability falls by the rate with every unit of h."""
         return Pieces("hourglass", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -467,7 +468,7 @@ class Hourglass(Stairs, PairLaw):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """The log-normalizer of the staircase plus log((1 + b) / (1 - b)) = log(1 + 2t)."""
+        """The log-normalizer: that of the staircase, plus log((1 + b) / (1 - b)) = log(1 + 2t)."""
         with precisely(self.rate):
             t = odds(self.rate)
             excess = 2 * (self.inner - 1) + 2 * self.steps * t

@@ -100,7 +100,7 @@ class Source(ABC):
 
     @classmethod
     def __subclasshook__(cls, other: type, /) -> bool:
-        """Accept any class with these four attributes, so a checker need not import this module."""
+        """Accept any class that has the four attributes of a source, without inheritance."""
         owned: set[str] = set().union(*map(vars, other.__mro__))
         four = {"bytes", "words", "bits", "private"} <= owned
         return four if cls is Source and four else NotImplemented

@@ -64,7 +64,7 @@ class Stairs:
         return (distance + (self.steps - self.inner)) // self.steps
 
     def _next(self, distance: int) -> tuple[int, int]:
-        """Return the stair of distance + 1, and how many of its distances are at least this."""
+        """Return the stair of d = distance + 1, and how many of its distances are at least d."""
         level = self._level(distance + 1)
         return level, self.inner + level * self.steps - (distance + 1)
 
@@ -324,7 +324,7 @@ class Staircase(Stairs, Law):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by the rate from each stair of |x| to the next."""
+        """The pieces: the log-probability falls by the rate from each stair of |x| to the next."""
         return Pieces("line", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int) -> Fraction:
@@ -351,7 +351,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """log(2 inner - 1 + 2 steps t), computed from its excess over 1 to avoid cancellation."""
+        """The log-normalizer, log(2 inner - 1 + 2 steps t), computed without cancellation."""
         with precisely(self.rate):
             return log_one_plus(2 * (self.inner - 1) + 2 * self.steps * odds(self.rate))
 
@@ -380,7 +380,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _ascent(self) -> Ascent:
-        """The coin that decides whether x is beyond the first stair, which contains 0 only once."""
+        """The coin for whether x is beyond the first stair, which has 2 inner - 1 integers."""
         return Ascent(self.rate, 2 * self.inner - 1, 2 * self.steps)
 
     @cached_property

@@ -182,7 +182,7 @@ class Closed(VectorLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale per unit of the distance |z_1| + ... + |z_k|."""
+        """The pieces: the log-probability falls by 1/scale per unit of |z_1| + ... + |z_k|."""
         return Pieces("closed", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction | float:
@@ -226,7 +226,7 @@ class Closed(VectorLaw):
 
     @property
     def covariance(self) -> float:
-        """The covariance of two cells; it follows because the sum of all cells has variance 0."""
+        """The covariance of two cells. All variances and covariances of cells sum to 0."""
         return -self.variance / (self.cells - 1)
 
     @cached_property
@@ -281,7 +281,8 @@ class Closed(VectorLaw):
         place = np.arange(k) - j[:, np.newaxis]
         entries = np.where(place < 0, up, 1 - np.take_along_axis(down, np.maximum(place, 0), 1))
         np.put_along_axis(tables, permutations(source, len(good), k), entries, axis=1)
-        # Keep the order of the proposals. Otherwise taking the first ones would prefer some tables.
+        # Keep the order of the proposals. Otherwise, taking only the first tables would favour some
+        # tables.
         order = np.argsort(np.concatenate([good, np.array(zeros, dtype=np.int64)]), kind="stable")
         return np.concatenate([tables, np.zeros((len(zeros), k), dtype=np.int64)])[order]
 
@@ -400,7 +401,7 @@ class Cube(VectorLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale from each cube around 0 to the next."""
+        """The pieces: the log-probability falls by 1/scale from each cube around 0 to the next."""
         return Pieces("cube", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction:
@@ -431,7 +432,7 @@ class Cube(VectorLaw):
 
     @cached_property
     def variance(self) -> float:
-        """The variance of an entry; for large scales (d + 1)(d + 2)/3 times scale^2."""
+        """The variance of an entry; for large scales it is about (d + 1)(d + 2)/3 times scale^2."""
         if self._p == 0.0:
             return math.inf
         # The variance is E[R(R + 1)]/3, where R is half the side length. Start from
@@ -548,7 +549,7 @@ def _powers(a: float, start: list[float], order: int, times: int) -> list[float]
     (2k + 1) c_k + (2m - 2k + 1) c_(k - 1), so all coefficients stay positive.
 
     Args:
-        a: at most 1; 1 means the limit.
+        a: a number of at most 1; for 1, the result is the limit.
         start: the coefficients of the polynomial of f.
         order: the exponent m of f.
         times: the largest number of factors 2R + 1.

@@ -13,7 +13,7 @@ from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 
 @dataclass(frozen=True)
 class BitLayout(Layout):
-    """One array: a bit for each person."""
+    """The layout of one array, with a bit for each person."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -37,10 +37,10 @@ class BitLayout(Layout):
         return (bits(table["answer"]),)
 
     def fields(self, size: int) -> list[Any] | None:
-        """One byte, which holds one bit."""
+        """Return one field: a byte that contains the bit."""
         return [("answer", "u1")] if size == 1 else None
 
 
 def layout(_: bytes) -> Layout:
-    """Return the layout; there are no parameters."""
+    """Return the layout of bits, which has no parameters."""
     return BitLayout()

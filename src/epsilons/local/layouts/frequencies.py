@@ -26,14 +26,14 @@ from epsilons.local.layout import (
 )
 
 PARAMETERS: Final = struct.Struct("<IBQ8s")
-"""Number of categories, code of the method, public seed, digest of the labels."""
+"""The format of the parameters: number of categories, method, public seed, digest of the labels."""
 
 CODES: Final = {"hadamard": 1, "projection": 2, "rappor": 3}
 """The byte that identifies a method."""
 
 
 class RowLayout(Layout):
-    """Two arrays: an index of a row of the public matrix, and a bit, for each person."""
+    """The layout of two arrays: for each person, the index of a public row of signs, and a bit."""
 
     row: ClassVar[np.dtype[Any]]
 
@@ -66,13 +66,13 @@ class RowLayout(Layout):
         return self._rows(table["row"]), bits(table["answer"])
 
     def fields(self, size: int) -> list[Any] | None:
-        """A row, and one byte, which holds one bit."""
+        """Return two fields: a row, and a byte that contains the bit."""
         return [("row", self.row), ("answer", "u1")] if size == self.row.itemsize + 1 else None
 
 
 @dataclass(frozen=True)
 class HadamardLayout(RowLayout):
-    """Row indices of 32 bits."""
+    """The layout of the method "hadamard": row indices have 32 bits."""
 
     row: ClassVar[np.dtype[Any]] = np.dtype("<u4")
 
@@ -83,7 +83,7 @@ class HadamardLayout(RowLayout):
 
 @dataclass(frozen=True)
 class ProjectionLayout(RowLayout):
-    """Row indices of 64 bits."""
+    """The layout of the method "projection": row indices have 64 bits."""
 
     row: ClassVar[np.dtype[Any]] = np.dtype("<u8")
 
@@ -94,7 +94,7 @@ class ProjectionLayout(RowLayout):
 
 @dataclass(frozen=True)
 class RapporLayout(Layout):
-    """One matrix: a row for each person, with a bit for each category.
+    """The layout of one matrix, with a row for each person and a bit for each category.
 
     Attributes:
         cells: the number of categories.
@@ -139,7 +139,7 @@ class RapporLayout(Layout):
         return (unpacked(rows, self.cells),)
 
     def fields(self, size: int) -> list[Any] | None:
-        """One field of bytes."""
+        """Return one field of bytes."""
         return [("answer", "u1", (self.width,))] if size == self.width else None
 
 

@@ -14,12 +14,12 @@ from epsilons.errors import DataError
 from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 
 PARAMETERS: Final = struct.Struct("<dd")
-"""The bounds."""
+"""The format of the parameters: the two bounds."""
 
 
 @dataclass(frozen=True)
 class MeanLayout(Layout):
-    """Two arrays: first the bits of people who send one bit, then the numbers of the others."""
+    """The layout of two arrays: the bits of people who send one bit, and the others' numbers."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -59,12 +59,12 @@ class MeanLayout(Layout):
         return bits(answer[~number]), numbers.astype(np.int64)
 
     def fields(self, size: int) -> list[Any] | None:
-        """The number of bits (0 or 1), then the bit or the number."""
+        """Return two fields: the number of bits (0 or 1), and the bit or the number."""
         answer = {5: "u1", 12: "<i8"}.get(size)
         return [("bits", "<u4"), ("answer", answer)] if answer else None
 
     def alone(self, table: Batch) -> Batch | None:
-        """Add the column `number`, which the type of the answers determines.
+        """Add the column `number`: whether answers are numbers, according to their type.
 
         Return None if a report's count of bits contradicts that type.
         """
@@ -76,7 +76,7 @@ class MeanLayout(Layout):
         return table | {"number": np.full(len(answer), number)}
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:
-        """Return the order that puts people who send one bit first."""
+        """Return the order that puts people who send one bit first; None if everyone does."""
         return bits_first(bits(table["number"]))
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
@@ -85,7 +85,7 @@ class MeanLayout(Layout):
 
 
 def layout(_: bytes) -> Layout:
-    """Return the layout; it does not depend on the bounds."""
+    """Return the layout of means, which does not depend on the bounds."""
     return MeanLayout()
 
 

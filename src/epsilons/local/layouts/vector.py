@@ -14,7 +14,7 @@ from epsilons.errors import DataError
 from epsilons.local.layout import Answers, Layout, Unpacker, by_length, whole, word
 
 PARAMETERS: Final = struct.Struct("<Id")
-"""Dimension and radius."""
+"""The format of the parameters: dimension and radius."""
 
 _SIGNS: Final = 14
 """Size of an answer in bytes, without a vector."""
@@ -22,7 +22,9 @@ _SIGNS: Final = 14
 
 @dataclass(frozen=True)
 class VectorLayout(Layout):
-    """Five arrays: number of signs, distance of the cap, seed, signs, and vectors sent at ε = ∞.
+    """The layout of five arrays: numbers of signs, distances of caps, seeds, signs, and vectors.
+
+    A vector is sent only at ε = ∞.
 
     Attributes:
         dimension: the dimension of vectors.
@@ -47,7 +49,7 @@ class VectorLayout(Layout):
         return b"".join(part.astype(dtype, copy=False).tobytes() for part, dtype in parts)
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """Read the arrays; only people without signs have a vector."""
+        """Read the arrays. Only people without signs have a vector."""
         signs = source.array("u1", people)
         distance = source.array("u1", people)
         seeds = source.array("<u8", people).astype(np.uint64)
@@ -70,7 +72,7 @@ class VectorLayout(Layout):
         }
 
     def from_table(self, table: Batch) -> Answers:
-        """Read columns; a row has a vector if and only if it has no signs."""
+        """Read columns. A row has a vector if and only if it has no signs."""
         signs = whole(table["signs"], np.uint8)
         given = np.empty((0, self.dimension))
         public: NDArray[Any] = np.empty(0, dtype=np.int64)
@@ -90,7 +92,7 @@ class VectorLayout(Layout):
         )
 
     def fields(self, size: int) -> list[Any] | None:
-        """Integers, and the bytes of a vector if the size includes a vector."""
+        """Return fields of integers, and of the bytes of a vector if the size includes one."""
         if size not in (_SIGNS, _SIGNS + 8 * self.dimension):
             return None
         signs = [("signs", "u1"), ("distance", "u1"), ("seed", "<u8"), ("answer", "<u4")]

@@ -67,7 +67,7 @@ def _dots(alt: Any, rows: list[Row], line: Any, *, log: bool, title: str) -> Any
 
 
 def table(alt: Any, rows: list[Row]) -> Any:
-    """Return a chart of printed and reproduced errors, with quantiles above mean squares."""
+    """Return a chart of printed and reproduced errors: quantiles on top, mean squares below."""
     ordered = sorted(rows, key=lambda row: row["error"] == "E")
     return _dots(
         alt,
@@ -370,7 +370,7 @@ def _span(rows: list[Row], key: str) -> str:
 
 
 def _worst(run: ExperimentRun) -> Result:
-    """Measure the error of every rule on data that are hard for it, with guarantee and bound."""
+    """Measure every rule's error on data that are hard for it; add its guarantee and bound."""
     trials = run.trials(4_000, 200)
     rows: list[Row] = []
     for case in run.each((*TABLE_4, *TABLE_5)):

@@ -200,7 +200,7 @@ def census_shuffled_incomes(source: Generator) -> Population:
 # The lines of Tables 4 and 5 of paper *correlated*, with the printed numbers.
 
 LETTERS = {"correlated": "C", "shuffled": "U", "pac": "P", "mse": "E"}
-"""The paper's letters: correlated or uncorrelated people, PAC error or mean squared error."""
+"""The letters for assumptions and errors in the paper's names of algorithms, such as HPM-CP."""
 
 ALGORITHMS = ("HPF", "HPF-A", "PROP", "UNI", "SM", "LDP")
 """The columns of Table 4; Table 5 has HPM instead of HPF."""
@@ -537,7 +537,7 @@ def _normed(weights: Floats) -> Floats:
 
 
 def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
-    """Return everyone's level index; nearly equal budgets share a level, their minimum."""
+    """Return everyone's level index; nearly equal budgets share the level of their minimum."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 

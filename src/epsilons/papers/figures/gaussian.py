@@ -12,7 +12,8 @@ from epsilons.papers.figures.artefact import REGIMES, Artefact, ExperimentRun, R
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0
-"""Half-width of the range that the oracle knows, in standard deviations."""
+"""Half-width, in standard deviations, of the range of the oracle, a method that knows the true
+mean."""
 
 
 def log_uniform(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:

@@ -24,7 +24,7 @@ _EPSILON_2 = 0.03
 
 
 def ratio(budgets: Mapping[float, int]) -> float:
-    """Return the mean squared error of the best threshold, divided by the best affine one."""
+    """Return the mean squared error of the best threshold, relative to the best affine rule."""
     people = ep.Budgets(budgets)
     threshold = ep.allocate(people, **REGIMES["iid"], method="threshold").risk
     return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk

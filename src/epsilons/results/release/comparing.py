@@ -41,10 +41,10 @@ _PRINTED: Final = 12
 """The maximum number of printed comparisons."""
 
 _TESTED: Final = 24
-"""The number of groups up to which every pair may be tested jointly, which takes time."""
+"""The maximum number of groups for which every pair is tested jointly, because this is slow."""
 
 _FACTOR: Final = 4.0
-"""A ratio whose interval spans at least this factor is not usable."""
+"""A ratio is not usable if its upper end is at least this many times its lower end."""
 
 _USELESS: Final = "Comparisons shown as – are not usable: almost any value fits."
 _OVERLAP: Final = "This holds regardless of who is in both releases."
@@ -62,17 +62,18 @@ class Compared:
         what: "difference" (the first minus the second) or "ratio" (the first divided by the
             second) of two groups; "change" (the second minus the first) or "factor" (the second
             divided by the first) of two releases.
-        first: the label of a group; the name of a release.
-        second: the label of another group; the name of another release.
+        first: the label of a group, or the name of a release.
+        second: the label of another group, or the name of another release.
         value: the difference or ratio of the two published numbers.
         low: the lower end of its interval.
         high: the upper end.
         confidence: the confidence of the interval.
         unit: the unit of the values; None if unknown, and for a ratio.
-        nothing: whether the interval covers every possible value, so it is not informative.
-        of: the name of the number that is compared in two releases; "" if there is only one.
+        nothing: whether the interval covers every possible value and so says nothing.
+        of: the name of the number that is compared in two releases; "" if each has only one.
         shares: whether shares of people are compared.
-        wide: the length of the range of the compared numbers; 0 if it does not matter.
+        wide: the length of the range of the compared numbers; 0 if intervals are not compared
+            with it.
     """
 
     what: str
@@ -100,8 +101,9 @@ class Compared:
     def informative(self) -> bool:
         """Whether the interval excludes enough values to be of use.
 
-        A difference can be anything between −`wide` and `wide`. As for every number, an interval of
-        half of that is not usable. A ratio is not usable if it may be half or twice the estimate.
+        A difference is always between −`wide` and `wide`. It is not usable if its interval covers
+        half of that range. A ratio is not usable if its upper end is at least 4 times its lower
+        end.
         """
         if self.nothing:
             return False
@@ -117,7 +119,7 @@ class Compared:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """As text: what is compared, the value with its unit, and the ends of its interval."""
+        """Text for a table: both names, the value with its unit, and the ends of its interval."""
         first, second = numbers.group_name(self.first), numbers.group_name(self.second)
         if self.what in ("change", "factor"):
             first, second = second, first
@@ -134,7 +136,7 @@ class Compared:
         return f"{named}{first} {_SIGNS[self.what]} {second}", shown, low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data; the value is None if both numbers are 0."""
+        """The comparison as plain data. A ratio has the value None if both numbers are 0."""
         return {
             "what": self.what,
             "first": plain(self.first),
@@ -148,14 +150,14 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class Comparisons(Sequence[Compared]):
-    """Several comparisons, whose intervals hold as `holds` says.
+    """Several comparisons, each with an interval; `holds` states their joint guarantee.
 
     Attributes:
-        title: what is compared.
+        title: the first line of the printed comparisons.
         confidence: the confidence of the intervals.
         each: the comparisons.
-        words: what is said where an interval includes equal numbers, and where it excludes them.
-        holds: when the intervals hold, in words.
+        words: two phrases, for intervals that include equal numbers and for those that do not.
+        holds: a sentence on the conditions under which the intervals hold.
         lines: the two releases that are compared, in words; empty for groups of one release.
         private: False if a release was drawn from a seed.
     """
@@ -220,7 +222,7 @@ class Comparisons(Sequence[Compared]):
 
 
 def plain(label: Any) -> Any:
-    """A label as JSON stores it: a pair as a list."""
+    """Convert a label for JSON: a pair becomes a list."""
     return list(label) if isinstance(label, tuple) else label
 
 
@@ -230,8 +232,8 @@ def plain(label: Any) -> Any:
 def compare(first: Release, second: Release, confidence: float = 0.95) -> Comparisons:
     """Compare two releases of the same statistic, such as last year's and this year's.
 
-    This costs no privacy budget: everything is computed from the two releases. Of frequencies,
-    groups and quantiles, those that both releases have are compared.
+    This costs no privacy budget: everything is computed from the two releases. If they have several
+    numbers (categories, groups or quantiles), the numbers that both have are compared.
 
     Args:
         first: a release, such as last year's.
@@ -240,12 +242,14 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
 
     Returns:
         The change (the second minus the first), and the factor (the second divided by the first) if
-        values have one sign, each with an interval. The intervals of several numbers hold at once.
+        all values have the same sign, each with an interval. If there are several numbers, the
+        intervals for all changes are simultaneous, and so are those for all factors.
 
     Raises:
-        ArgumentError: the confidence is not strictly between 0 and 1; or the two do not fit: they
-            are of different statistics, bounds, units, or units of privacy, of these people and of
-            a population, or have no label in common.
+        ArgumentError: the confidence is not strictly between 0 and 1; or the releases are not
+            comparable: they differ in statistic, bounds, unit, unit of privacy or treatment of
+            missing values, one is about its people and the other about a population, or they have
+            no label in common.
 
     Guarantee:
         For all data that the assumptions of both releases allow, and regardless of who is in both,
@@ -292,7 +296,7 @@ def _named(release: Release) -> str:
 
 
 def _line(release: Release) -> str:
-    """A release in a few words: its number, people, date and title."""
+    """Describe a release in a few words: its value, its number of people, and its date."""
     value = release.value
     several = isinstance(value, np.ndarray)
     shown = f"{len(value):,} numbers" if several else said.with_unit(release, numbers.number(value))
@@ -301,17 +305,18 @@ def _line(release: Release) -> str:
 
 
 def _limits(release: Release) -> Bounds:
-    """The range of the numbers; both infinite if the range was found in the data."""
+    """The range of the numbers; both ends are infinite if the range was estimated from data."""
     found = hasattr(release.estimate.margin, "picture")
     return (-math.inf, math.inf) if found else release.estimate.limits
 
 
 def _check(first: Release, second: Release) -> None:
-    """Refuse two releases that are not about the same quantity.
+    """Check that two releases are about the same quantity.
 
     Raises:
-        KindError: one of them is no single release, or has no numbers to compare.
-        ArgumentError: they do not fit.
+        KindError: one of them is not a single release, or is a mean vector.
+        ArgumentError: they differ in statistic, bounds, unit, unit of privacy, target, or treatment
+            of missing values.
     """
     for name, each in (("first", first), ("second", second)):
         if not hasattr(each, "estimate"):
@@ -343,7 +348,7 @@ def _check(first: Release, second: Release) -> None:
 
 
 def _ranges(release: Release) -> tuple[Any, ...]:
-    """What values were clipped to; nothing if the claim is not about clipped values."""
+    """The ranges that values were clipped to; empty if the range was estimated from data."""
     estimate: Any = release.estimate
     if hasattr(estimate.margin, "picture"):
         return ()
@@ -352,7 +357,7 @@ def _ranges(release: Release) -> tuple[Any, ...]:
 
 
 def _labels(release: Release) -> list[Any]:
-    """What the numbers of a release are about; a single "" or share q for one number."""
+    """The labels of the numbers: groups, categories or shares q; a single "" if there are none."""
     estimate: Any = release.estimate
     for held, name in (
         (estimate, "labels"),
@@ -368,7 +373,7 @@ def _places(first: Release, second: Release) -> tuple[list[tuple[int, int]], lis
     """The indices of the numbers that both releases have, and their names.
 
     Raises:
-        ArgumentError: there are none.
+        ArgumentError: the releases have no number in common.
     """
     one, other = ([(type(each), each) for each in _labels(release)] for release in (first, second))
     places = [(at, other.index(label)) for at, label in enumerate(one) if label in other]
@@ -384,7 +389,10 @@ def _places(first: Release, second: Release) -> tuple[list[tuple[int, int]], lis
 def _ends(
     pair: tuple[Release, Release], places: list[tuple[int, int]], level: float
 ) -> tuple[Ends, Ends, bool]:
-    """Ends of changes and of factors, and whether the second must not be planned by the first.
+    """Return the intervals for changes and for factors, and whether they are conditional.
+
+    Conditional intervals are valid only if the second release was planned without knowledge of the
+    first result.
 
     Proof: docs/proofs/risk.md (29), (31), (32).
     """
@@ -424,12 +432,12 @@ def _ends(
 
 
 def _arrays(low: Any, high: Any) -> Ends:
-    """Both ends as arrays."""
+    """Return the lower and the upper ends of intervals as arrays of floats."""
     return np.atleast_1d(low).astype(np.float64), np.atleast_1d(high).astype(np.float64)
 
 
 def _at_once(estimate: Any, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
-    """Intervals for all numbers of an estimate at once."""
+    """Return simultaneous intervals for all numbers of an estimate."""
     found = estimate.band if np.size(estimate.value) > 1 else estimate.interval
     ends: tuple[Any, Any] = found(assumption, confidence)
     return ends
@@ -441,10 +449,10 @@ def _at_once(estimate: Any, assumption: Assumption, confidence: float) -> tuple[
 def differences_of(release: Release, confidence: float) -> Comparisons:
     """The differences of all pairs of groups or categories, the largest first.
 
-    The intervals hold at once. Proof: docs/proofs/groups.md (26), (29).
+    The intervals are simultaneous. Proof: docs/proofs/groups.md (26), (29).
 
     Raises:
-        KindError: there are no two groups or categories.
+        KindError: there are fewer than two groups or categories.
     """
     estimate, labels = _several("differences", release)
     pairs = list(combinations(range(len(labels)), 2))
@@ -485,12 +493,12 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
 
 
 def combined_of(release: Release, weights: Mapping[Any, float], confidence: float) -> Estimated:
-    """The weighted sum of the means of groups, or of shares, with its interval.
+    """The weighted sum of the means of groups, or of the shares of categories, with its interval.
 
     Proof: docs/proofs/groups.md (27), (28), (29).
 
     Raises:
-        KindError: there are no groups or categories.
+        KindError: the release has neither groups nor categories.
         ArgumentError: a label or a weight is invalid.
     """
     estimate, labels = _several("combine", release)
@@ -521,7 +529,11 @@ def combined_of(release: Release, weights: Mapping[Any, float], confidence: floa
 
 
 def _several(name: str, release: Release) -> tuple[Any, tuple[Any, ...]]:
-    """The estimate of a release with groups or categories, and their labels."""
+    """Return the estimate of a release with groups or categories, and their labels.
+
+    Raises:
+        KindError: the release has neither groups nor categories.
+    """
     estimate: Any = release.estimate
     if isinstance(estimate, grouped.Groups):
         return estimate, estimate.labels

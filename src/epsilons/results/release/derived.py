@@ -86,12 +86,13 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartShares:
-    """Shares that follow from a table of several columns, each with its interval.
+    """Shares computed from a table of several columns, each with its interval.
 
     Attributes:
-        of: the columns whose labels are given, by name.
-        within: the columns within whose labels shares are taken; empty for shares of all people.
-        labels: a label of `of`, or a tuple of labels, for each share.
+        of: the names of the columns that `labels` refers to.
+        within: the names of the columns that define the denominators: a share is relative to the
+            people with the same labels in these columns; empty for shares of all people.
+        labels: for each share, its label; a tuple of labels if `of` has several columns.
         value: the shares, computed from the published cells.
         low: the lower ends of separate intervals for each share.
         high: the upper ends.
@@ -132,16 +133,16 @@ class Derived:
     """Post-processing methods of releases."""
 
     def marginal(self, *columns: str, confidence: float = 0.95) -> PartShares:
-        """Return the shares of one column of a table, or of two of three, at no privacy cost.
+        """Return shares by one column of a table, or by two columns of three, at no privacy cost.
 
-        They are sums of the published cells.
+        Each share is a sum of published cells.
 
         Args:
             columns: the names of the columns; `column 1`, … for arrays.
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: a name is not that of a column of the table, or the confidence is not
+            ArgumentError: a name is not the name of a column, or the confidence is not
                 strictly between 0 and 1.
             KindError: this is not a table of several columns.
 
@@ -157,18 +158,18 @@ class Derived:
         return PartShares(columns, (), labels, value, *tables.sums(*given), level)
 
     def within(self, *columns: str, confidence: float = 0.95) -> PartShares:
-        """Return the share of each cell among the people with the same label of some columns.
+        """Return the share of each cell among the people with the same labels in some columns.
 
-        For a table of region and answer, `within("region")` has the share of each answer in each
-        region. It costs no privacy budget: each share is that of a published cell, divided by the
-        sum of the cells with the same label.
+        For a table of region and answer, `within("region")` returns the share of each answer in
+        each region. It costs no privacy budget: the share of each published cell is divided by the
+        sum of the cells with the same labels.
 
         Args:
             columns: the names of the columns; `column 1`, … for arrays.
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: a name is not that of a column of the table, or the confidence is not
+            ArgumentError: a name is not the name of a column, or the confidence is not
                 strictly between 0 and 1.
             KindError: this is not a table of several columns, or more than 256 cells have the
                 same label.
@@ -181,7 +182,7 @@ class Derived:
         cells = _table_of("within", release)
         rows, _ = cells.places(columns)
         whole = tables.added_up(cells.value, rows)[rows]
-        alone = 1.0 / np.bincount(rows)[rows]  # nothing is known about a row of share 0
+        alone = 1.0 / np.bincount(rows)[rows]  # equal shares where the sum is 0
         value = np.where(whole > 0.0, cells.value / np.where(whole > 0.0, whole, 1.0), alone)
         given = (cells.margin, cells.raw, rows, release.assumption, level)
         return PartShares(
@@ -191,10 +192,10 @@ class Derived:
     def total(self, confidence: float = 0.95) -> Amount:
         """Return the sum of everyone's values, computed from the mean at no extra privacy cost.
 
-        With `person` it is the sum of each person's own mean; `epsilons.total` adds up all of their
-        rows. Under replace it is n times the mean.
-        Under add/remove it is computed from the two noisy sums, if everyone who is counted has the
-        same weight; people below the lowest level are in neither sum.
+        If people have several rows (`person`), it is the sum of each person's own mean;
+        `epsilons.total` adds up all rows instead. Under replace it is n times the mean.
+        Under add/remove it is computed from the two noisy sums, which requires that all weights are
+        equal; people below the lowest level are in neither sum.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -204,7 +205,8 @@ class Derived:
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
-            KindError: this is not a mean of exactly these people, or no interval is proven.
+            KindError: this is not a mean of exactly these people; or participation is private and
+                weights differ, so no interval is proven.
 
         Guarantee:
             The interval misses with probability at most 1 − confidence:
@@ -229,8 +231,9 @@ class Derived:
     def counts(self, confidence: float = 0.95) -> Counts:
         """Return the number of people in each category, computed at no extra privacy cost.
 
-        Under replace it is n times the shares. Under add/remove it is the noisy counts, if everyone
-        who is counted has the same weight; people below the lowest level are not counted.
+        Under replace, the numbers are n times the shares. Under add/remove, they are the noisy
+        counts, which requires that all weights are equal. People below the lowest level are not
+        counted.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -240,7 +243,8 @@ class Derived:
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
-            KindError: these are not shares of exactly these people, or no intervals are proven.
+            KindError: these are not shares of exactly these people; or participation is private and
+                weights differ, so no intervals are proven.
 
         Guarantee:
             Each interval, and the band as a whole, misses with probability at most 1 − confidence:
@@ -299,7 +303,7 @@ def _table_of(name: str, release: Release) -> Cells:
     """The cells of a table of several columns.
 
     Raises:
-        KindError: it is not one.
+        KindError: the release is not such a table.
     """
     if isinstance(release.estimate, Cells) and release.estimate.columns:
         return release.estimate
@@ -325,7 +329,7 @@ def _edges(categories: tuple[object, ...]) -> Floats:
 
 
 def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
-    """Numbers of people, from the drawn counts, if all weights are equal."""
+    """Numbers of people, computed from the drawn counts, if all weights are equal."""
     if not margin.equal:
         _unequal("counts")
     drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
@@ -352,10 +356,11 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
     )
 
 
-# Sides: the same release if budgets are related to values in any way, a little, or not at all.
+# Sides: a release under other assumptions. Budgets are related to values in any way, a little, or
+# not at all.
 #
-# The interval is computed from the drawn values. The cap and its typical error are hypothetical:
-# a release about the same people would have had them under this assumption.
+# The interval is computed from the drawn values. The cap and the typical error are hypothetical:
+# a release about the same people would have them if it made this assumption from the start.
 
 SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
 """The values of `related` for which results are shown side by side."""
@@ -365,7 +370,7 @@ class Stakes(NamedTuple):
     """The best cap under an assumption, and the typical error with this cap.
 
     Attributes:
-        cap: the largest amount that anyone would spend.
+        cap: the largest amount that anyone would spend under this assumption.
         typical: the typical error with this cap, on a unit range.
     """
 
@@ -380,8 +385,9 @@ class Side(NamedTuple):
         related: the assumption: True, False, or a number δ.
         low: the lower end of the interval of this release; None if there are several numbers.
         high: its upper end.
-        error: a bound on the error of this release at its confidence: for the worst category, or in
-            ℓ2; for groups, the median half-width of their intervals.
+        error: a bound on the error of this release at its confidence: for categories, the error of
+            the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
+            intervals.
         cap: the most that anyone would have spent under this assumption; None if unknown.
         typical: the typical error with this cap; None if unknown.
     """
@@ -554,12 +560,12 @@ class Tabled:
             confidence: the confidence of the intervals; by default, the confidence of the release.
 
         Returns:
-            The larger number of each pair minus the smaller one. Where the interval excludes 0, the
-            two differ.
+            For each pair, the larger number minus the smaller one, with an interval. If the
+            interval excludes 0, the two differ.
 
         Raises:
-            ArgumentError: there are no two groups or categories, or the confidence is not strictly
-                between 0 and 1.
+            ArgumentError: there are fewer than two groups or categories, or the confidence is not
+                strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumption allows, the probability that any of the intervals
@@ -571,7 +577,7 @@ class Tabled:
     def combine(self, weights: Mapping[Any, float], confidence: float = 0.95) -> Amount:
         """Return a weighted sum of the means of groups, or of shares, with an interval.
 
-        Such as a mean for a population of which it is known how many people are in each group.
+        An example is the mean of a population in which the share of each group is known.
 
         Args:
             weights: a finite number for each label, such as {"north": 0.4, "south": 0.6}. Groups
@@ -579,8 +585,8 @@ class Tabled:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: there are neither groups nor categories, a label is not one of theirs, a
-                weight is no finite number, or the confidence is not strictly between 0 and 1.
+            ArgumentError: there are neither groups nor categories, a label is unknown, a weight is
+                not a finite number, or the confidence is not strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
@@ -597,9 +603,10 @@ class Tabled:
 
         Returns:
             Columns for the label, the value and the ends of its interval. The label is a group, a
-            category, a quantile, a coordinate, or for two columns the name of the number. Groups,
-            categories and quantiles also have simultaneous intervals for all rows, and groups have
-            their shares of all people. `informative` is false where almost any value is possible.
+            category, a quantile or a coordinate; for a covariance it is the name of the number.
+            Groups, categories and quantiles also have simultaneous intervals for all rows, and
+            groups have their shares of all people. `informative` is false where almost any value is
+            possible.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.

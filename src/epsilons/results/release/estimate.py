@@ -43,12 +43,12 @@ class Estimate:
     Attributes:
         in_percent: whether its numbers are shares of people.
         each: the noun for what one number describes, singular and plural.
-        whole: the quantity that a half-width is compared with, in words.
+        whole: the name of the quantity that half-widths are compared with, such as "the range".
         remedy: advice on how to get narrower intervals, in words.
         phrase: the name of the published numbers, in which {of} stands for the measured column.
         joined: the words between the name of a number and its value in a statement.
         among: whether a statement says which people the numbers are about.
-        adds: whether it is a sum over people: more people then do not make its error smaller.
+        adds: whether it is a sum over people; more people then do not reduce its error.
     """
 
     value: Any
@@ -64,13 +64,13 @@ class Estimate:
 
     @property
     def ranks(self) -> tuple[float, ...]:
-        """The share of people at or below each number, if that defines it; otherwise empty."""
+        """For quantiles, the share of people at or below each number; otherwise empty."""
         found: tuple[float, ...] = getattr(self.margin, "ranks", ())
         return found
 
     @property
     def of_shares(self) -> bool:
-        """Whether assumptions about it concern shares of people rather than means."""
+        """Whether the assumption δ bounds differences of shares of people, not of means."""
         return self.in_percent or bool(self.ranks)
 
     @property
@@ -167,12 +167,15 @@ class Estimate:
 
 
 class Reportable(Estimate):
-    """An estimate that may come from local reports; its margin then bounds the effect of lies."""
+    """An estimate that can come from local reports; its margin then bounds the effect of lies."""
 
     raw: Any
 
     def influence(self, lies: int) -> float:
-        """Bound on how far lies moved the estimate; for shares any of them, for vectors in ℓ2."""
+        """Return a bound on how far dishonest reports can have moved the estimate.
+
+        For shares the bound holds for each share; for vectors it is in ℓ2.
+        """
         if not self._has_reports:
             return super().influence(lies)
         return float(self.margin.influence(lies, *self._place))
@@ -183,7 +186,7 @@ class Reportable(Estimate):
 
     @property
     def _place(self) -> tuple[Any, ...]:
-        """The arguments of the margin's `influence`, which depends on the raw estimate."""
+        """The argument of `margin.influence`: the raw estimate, on which the bound depends."""
         return (self.raw,)
 
     def _influence_of_one(self) -> dict[str, float]:
@@ -283,7 +286,7 @@ class Scalar(Reportable):
         return self.bounds
 
     def _share_fact(self, release: Release) -> list[sheet.Fact]:
-        """The share of people that the mean covers, as a fact; empty if it covers everyone."""
+        """The share of people over whom the mean is taken, as a fact; empty for everyone."""
         found = self.share(release.assumption, release.confidence)
         if found is None:
             return []
@@ -327,7 +330,7 @@ class Scalar(Reportable):
         return {**columns, **{name: [each] for name, each in named}}
 
     def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
-        """The share of people that the mean covers; None for a mean of everyone."""
+        """The share of people over whom the mean is taken; None for a mean of everyone."""
         found = getattr(self.margin, "share", None)
         return None if found is None else grouped.Shares(*found(assumption, confidence))
 
@@ -369,8 +372,8 @@ class Cells(Reportable):
         categories: the labels, in the order of `value` and `raw`.
         margin: the margin of error.
         other: the category for missing and undeclared values; None if there was none.
-        columns: of a table of several columns, the name of each, None for an array; otherwise
-            empty. Categories are then tuples, with a label of each column.
+        columns: for a table of several columns, the name of each column (None for an array).
+            Each category is then a tuple with one label per column. Empty for a single column.
     """
 
     LATER: ClassVar = ("columns",)
@@ -394,13 +397,17 @@ class Cells(Reportable):
         return tuple(name or f"column {at}" for at, name in enumerate(self.columns, 1))
 
     def places(self, columns: Sequence[str]) -> tuple[Integers, tuple[Any, ...]]:
-        """The part of the table that each cell is in, and the labels of the parts.
+        """Group the cells of the table by their labels in some of the columns.
 
         Args:
-            columns: names of some of the columns, in the order of the labels.
+            columns: the names of these columns.
+
+        Returns:
+            The index of the group of each cell, and the labels of the groups.
 
         Raises:
-            ArgumentError: these are not some of the columns of the table.
+            ArgumentError: a name is not the name of a column or occurs twice, or all columns are
+                given.
         """
         for name in columns:
             parameters.choice("column", name, self.called)
@@ -430,7 +437,7 @@ class Cells(Reportable):
         return self.margin.at_once(self.raw, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the largest error of any share, at this confidence; the same as `at_once`."""
+        """Bound on the largest error of any share, at this confidence, as in `at_once`."""
         return self.at_once(assumption, confidence)
 
     unit: ClassVar[float] = 1.0

@@ -80,7 +80,7 @@ class GroupsMargin(AnyMargin, Protocol):
         """An interval for the mean of one group divided by the mean of another."""
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether all pairs are compared by joint tests rather than by the band."""
+        """Whether a joint test compares each pair; otherwise intervals follow from the band."""
 
     def combination(
         self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
@@ -102,8 +102,8 @@ class Groups(Estimate):
         margin: the drawn numbers, and the margin of error.
         by: the name of each column of groups; None for an array.
         public: whether group membership is public.
-        outside: whether some people may be in none of the groups. They are included in the total
-            when shares are computed.
+        outside: whether some people may be in none of the groups. Shares are relative to all
+            people, including these.
         compared: pairs of groups; their differences and ratios are shown with the means.
         published: the published means, within the bounds; None if they are `margin.means`, as in
             all releases of version 0.2.0.
@@ -137,7 +137,7 @@ class Groups(Estimate):
 
     @property
     def raw(self) -> Floats:
-        """The drawn numbers: the share of each cell; for public groups, their means."""
+        """The drawn numbers: shares of cells or, if groups are public, means of groups."""
         return self.margin.drawn
 
     @property

@@ -69,7 +69,7 @@ class VarianceEstimate(Scalar):
         return [root._replace(half=(high - low) / 2.0)]
 
     def quoted(self, release: Release) -> list[sheet.Row]:
-        """The standard deviation."""
+        """The number that a statement about the release quotes: the standard deviation."""
         found = self.spread(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
 
@@ -84,8 +84,8 @@ class TotalEstimate(Scalar):
     """The sum of everyone's values.
 
     Attributes:
-        bounds: the possible range of the sum: the number of people times the range of one value. A
-            noisy number if participation is private.
+        bounds: the possible range of the sum: the number of people times the range of one value. If
+            participation is private, the number of people is a noisy count.
         values: the range of one person's value.
     """
 
@@ -111,7 +111,7 @@ class Pair(Estimate):
 
     Attributes:
         value: the covariance, clipped to its possible range.
-        raw: the drawn shares of the nine cells.
+        raw: the drawn shares of the nine (3 × 3) cells among which each pair of values is divided.
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.
@@ -216,12 +216,12 @@ class Pair(Estimate):
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
-        """The phrase that names the correlation, which a statement quotes."""
+        """The phrase with which a statement names the correlation."""
         pair = f"{of} with a second one" if of else " of two measurements"
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
     def quoted(self, release: Release) -> list[sheet.Row]:
-        """The correlation."""
+        """The number that a statement about the release quotes: the correlation."""
         found = self.correlation(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
 
@@ -262,7 +262,7 @@ class Pair(Estimate):
 
 
 def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
-    """A number and the ends of its interval as text; a dash if it is not informative."""
+    """A number and the ends of its interval as text; a dash for an uninformative number."""
     wide = found.high - found.low
     if math.isinf(wide):
         return said.DASH, _ENDLESS, _ENDLESS

@@ -56,13 +56,14 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         risk: the worst-case mean squared error of `raw`, in squared data units. For loss "pac" it
             is a bound on the error at `confidence`, in data units. For frequencies it is the sum
             of the mean squared errors of all categories; for loss "largest", the mean square of
-            the largest error; for loss "pac", the error of the worst category. It also bounds the
-            error of a mean's `value`, and the sum bounds the error of projected shares. For
-            private groups it is the error of the shares of cells. Group means are ratios of these
-            shares.
+            the largest error; for loss "pac", the error of the worst category. For a mean, it also
+            bounds the error of `value`; for frequencies, the sum also bounds the error of the
+            projected shares. For private groups it is the error of the shares of cells, and group
+            means are ratios of these shares.
         exact: whether `risk` is the exact worst case; otherwise it is a proven bound.
-        spent: the amount spent as a function of ε. Its rows, one for each level, strictest first,
-            contain ε, the number of people (None if private), and what each of them spent and kept.
+        spent: the amount spent as a function of ε. It has a row for each level, strictest first,
+            with ε, the number of people (None if private), and the amounts that each of them spent
+            and kept.
         expected: if budgets are private, the expected number of people at each budget; else None.
         protects: a sentence on what is protected.
         assumes: a sentence on what was assumed.
@@ -114,7 +115,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def value(self) -> Any:
-        """The estimate, clipped to the bounds or projected to the simplex; can be an array."""
+        """The estimate, clipped to the bounds or projected to the simplex: a number or an array."""
         return self.estimate.value
 
     @property
@@ -194,9 +195,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         Returns:
             A proven bound on the distance between `raw` and the estimate from the honest reports
-            alone: in data units, for the worst category, or in ℓ2. It is ∞ if this many reports can
-            carry all the weight. It is attained if all dishonest reports claim the budget with the
-            largest weight and give the same answer.
+            alone: in data units; for shares, the largest distance of any share; for vectors, the ℓ2
+            distance. It is ∞ if this many reports can have all the weight. The bound is attained if
+            all dishonest reports claim the budget with the largest weight and give the same answer.
 
         Raises:
             ArgumentError: `lies` is not an integer from 0 to n, or this is not the local model.
@@ -226,7 +227,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
-        """The result if `related` is True, 0.05, False or the value of this release.
+        """The results for `related` True, 0.05 and False, and for the value of this release.
 
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.
@@ -249,9 +250,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def stake(self) -> tuple[Budgets, Goal, SumNoise, float] | None:
-        """Budgets, goal, noise and typical error on a unit range, to compare with other rules.
+        """The inputs for comparing rules: budgets, goal, noise, and typical error on a unit range.
 
-        None if the error depends on more than caps, or if budgets are private.
+        None if budgets are private, or if rules cannot be compared by their caps alone.
         """
         budgets = self._budgets
         found = self.expected is not None and self.neighbours == "replace"
@@ -290,7 +291,10 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation behind the estimated range; accurate for Gaussian data."""
+        """The standard deviation from which the range was derived.
+
+        It is accurate for Gaussian data. None if the range was derived in another way.
+        """
         return self._scalar("sigma").sigma
 
     @property
@@ -328,10 +332,10 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def warnings(self) -> list[str]:
         """Important warnings about this release, based on public facts only.
 
-        They concern very large budgets; an assumption that rarely holds if few people share
+        The warnings concern very large budgets; an assumption that rarely holds if few people share
         a budget; open claims on a ledger that reduced the available budgets; an interval that
         covers every possible value; estimates at an end of the bounds; and personal budgets that
-        gain next to nothing.
+        gain almost nothing over a single ε.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)
@@ -369,13 +373,13 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return statement.statement([self], self.spent, parameters.choice("length", length))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that may be published, as plain data."""
+        """The contents of the release, all of which may be published, as plain data."""
         sides = [side._asdict() for side in self.sides]
         return {**self.stated, "sides": sides, "verdict": self.verdict.to_dict()}
 
     @property
     def stated(self) -> dict[str, Any]:
-        """`to_dict` with empty `sides`, which are the slowest part to compute."""
+        """The same data as `to_dict`, but with empty `sides`, because these are slow to compute."""
         return {
             "kind": self.estimate.kind,
             **self.estimate.to_dict(self.assumption, self.confidence),
@@ -413,7 +417,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, with ∞ as "inf", and with the stored release for `from_json`."""
+        """Return `to_dict` as JSON, with ∞ as "inf", and the stored release for `from_json`."""
         return stored.written(self, "release")
 
     @classmethod
@@ -424,8 +428,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             text: the JSON.
 
         Returns:
-            The release. It prints the same, has the same intervals, and `epsilons.verify.exact` can
-            check its mechanism. It is only as trustworthy as the text.
+            The release. It prints the same text and has the same intervals, and
+            `epsilons.verify.exact` can check its mechanism. Nothing proves that the text is
+            authentic.
 
         Raises:
             ArgumentError: the text is not the JSON of a release, or its format has another

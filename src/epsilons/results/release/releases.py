@@ -54,7 +54,7 @@ class JointRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JointRanges(Sequence[JointRange]):
-    """Simultaneous intervals for all releases, by index or name.
+    """Simultaneous intervals for all releases; index it by position or by name.
 
     Attributes:
         confidence: a lower bound on the probability that all intervals cover the true values.
@@ -113,8 +113,8 @@ def joint_ranges(
 
     Guarantee:
         The probability that any interval misses is at most 1 − confidence. The error probability is
-        divided among the releases in proportion to how many numbers they have. By the union bound
-        the parts add up, even if noise and data depend on each other.
+        divided among the releases in proportion to how many numbers they have. The union bound
+        holds for dependent events, so the releases may share people and noise.
     """
     sizes = [int(np.size(release.value)) for release in releases]
     miss = [(1.0 - confidence) * size / sum(sizes) for size in sizes]
@@ -315,12 +315,12 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         return statement.statement(self.each, self.spent, parameters.choice("length", length))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that may be published, as plain data."""
+        """The contents of all releases, all of which may be published, as plain data."""
         return {**self.stated, "each": [one.to_dict() for one in self.each]}
 
     @property
     def stated(self) -> dict[str, Any]:
-        """`to_dict` with empty `sides` in each release."""
+        """The same data as `to_dict`, but with empty `sides` in each release."""
         return {
             "kind": "releases",
             "title": self.title,
@@ -335,7 +335,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, with ∞ as "inf", and with the stored releases for `from_json`."""
+        """Return `to_dict` as JSON, with ∞ as "inf", and the stored releases for `from_json`."""
         return stored.written(self, "releases")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The sheet of a release: what every release says, and helpers for each kind of estimate."""
+"""The report sheet of a release: parts that all releases have, and helpers for estimates."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ __all__ = [
 Told = Callable[[float], str]
 
 DASH: Final = "–"
-"""What is shown in place of an uninformative number."""
+"""The sign that is shown instead of an uninformative number."""
 
 NOTHING: Final = (
     "The interval covers everything possible: with these budgets, the result says nothing."
@@ -102,15 +102,15 @@ class Own:
     """The parts of a sheet that depend on the kind of estimate.
 
     Attributes:
-        name: what the result is, in a few words.
+        name: a short description of the result.
         told: a function that formats an error.
-        first: the blocks that come first, with the results.
-        headline: the number itself; "" if there are several.
+        first: the blocks with the results, at the start of the sheet.
+        headline: the published number as text; "" if there are several.
         claim: a sentence with the interval; "" if there are several numbers.
         people: facts about the people and the values.
         more: further results.
-        errors: facts about the errors; if empty, the risk of the release.
-        nothing: sentences for an uninformative result, and on what would help.
+        errors: facts about the errors; if empty, the sheet states the risk of the release.
+        nothing: sentences for an uninformative result, with advice.
         figures: the figures.
     """
 
@@ -127,7 +127,7 @@ class Own:
 
 
 def sheet_of(release: Release, own: Own) -> Sheet:
-    """The sheet of a release: the parts of its kind, and those of every release."""
+    """Build the sheet of a release from `own` and from the parts that all releases have."""
     method = Fact("", release.method, f"method {release.method}")
     errors = own.errors or [Fact("Error", risk_words(release, own.told))]
     people = [Facts("people", (*own.people, method), joined=True)] if own.people else []
@@ -158,7 +158,7 @@ def sheet_of(release: Release, own: Own) -> Sheet:
 
 
 def _summary(release: Release, own: Own) -> Iterator[str]:
-    """The summary: a line each about the people, the assumption and the spending."""
+    """Yield the lines of the summary: people, assumption and spending."""
     people = own.people[0].said or own.people[0].words if own.people else people_words(release)
     yield f"{people}{_unit_of_privacy(release)}."
     yield _assumed_line(release)
@@ -169,8 +169,8 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
     """The summary of several releases about the same people: people, assumptions and spending.
 
     Args:
-        releases: in order.
-        spent: what people spent on all of them.
+        releases: the releases, in order.
+        spent: the spending on all releases together.
     """
     yield f"{people_words(releases[0])}{_unit_of_privacy(releases[0])}."
     yield from dict.fromkeys(map(_assumed_line, releases))
@@ -178,12 +178,12 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
 
 
 def _assumed_line(release: Release) -> str:
-    """What was assumed, in a line."""
+    """A line that states the assumption."""
     return f"Assumed: {words.briefly(release.assumption, release.estimate.of_shares)}."
 
 
 def _unit_of_privacy(release: Release) -> str:
-    """What counts as one person, as a clause; "" if the release does not say."""
+    """A clause that names the unit of privacy, a row or a person; "" if it is not recorded."""
     if not release.person:
         return ""
     if release.person == "row":
@@ -192,7 +192,7 @@ def _unit_of_privacy(release: Release) -> str:
 
 
 def _spent_line(spending: Spending) -> str:
-    """What people spent, in a line."""
+    """A line on how much people spent and kept."""
     rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
@@ -229,9 +229,9 @@ def new_warnings(release: Release) -> Iterator[str]:
 
 
 def verdict_of(release: Release) -> ReleaseVerdict:
-    """What a release is worth, what personal budgets gained, and what would help.
+    """Return the verdict: precision, gain from personal budgets, and advice.
 
-    The verdict is computed from published numbers and public facts.
+    It is computed from published numbers and public facts.
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
@@ -275,7 +275,7 @@ def number_sheet(
         bounds: the possible range of the number.
         values: the range of the values, in words.
         more: further results.
-        helps: what would help if the interval covers everything possible.
+        helps: advice, in words, if the interval covers every possible value.
     """
     wide = row.high - row.low
     statistic = release.statistic
@@ -300,14 +300,14 @@ def number_sheet(
 def one_number(
     row: Row, bounds: tuple[float, float], title: str, shown: tuple[str, str, str], what: str
 ) -> list[Figure]:
-    """A figure of one number with its interval; none if the interval is infinite.
+    """A figure of one number with its interval; no figure if the interval is infinite.
 
     Args:
         row: the number with its interval.
         bounds: the possible range of the number.
         title: the title of the axis.
-        shown: the value and both ends of the interval, in words.
-        what: what the number is, in a word.
+        shown: the value and both ends of the interval, as text.
+        what: a noun for the number.
     """
     if math.isinf(row.high - row.low):
         return []
@@ -347,9 +347,9 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
     """A figure of the numbers in a table.
 
     Args:
-        table: the table, for the names and the numbers in words.
+        table: the table; its names and numbers are used for the description of the figure.
         drawing: the drawing.
-        what: what the numbers are, in a word.
+        what: a noun for the numbers.
     """
     label = "; ".join(f"{row[0]} {row[1]}" for row in table.rows[:12])
     marks = "Bars" if drawing.bars else "Dots"
@@ -358,7 +358,7 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
 
 
 def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
-    """The last blocks: spending, what is protected and assumed, other assumptions, the date."""
+    """Yield the last blocks: spending, protection, assumptions, alternatives, and the date."""
     yield (SpendingTable(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
         *(Note("warning", each) for each in new_warnings(release)),
@@ -388,8 +388,8 @@ def adds_up(releases: Iterable[Release]) -> list[Note]:
 def once(sentences: Iterable[str]) -> list[str]:
     """The sentences of several releases, without repetitions."""
     found = [*filter(None, dict.fromkeys(sentences))]
-    # If a sentence is another one with an addition, the addition is about a single release: drop
-    # the longer sentence.
+    # If one sentence begins with another, the rest of it is about a single release. Drop the longer
+    # sentence.
     return [
         each for each in found if not any(each != one and each.startswith(one) for one in found)
     ]
@@ -431,7 +431,7 @@ def values_fact(values: str) -> Fact:
 
 
 def risk_words(release: Release, told: Told) -> str:
-    """A sentence with the risk of a release, and what kind of risk it is."""
+    """A sentence with the risk of a release, and whether it is exact or a bound."""
     kind, numbers = release.risk_kind, release.estimate.margin.numbers
     if release.loss == "mse":
         one, _ = release.estimate.each
@@ -457,7 +457,7 @@ def narrower(release: Release) -> list[str]:
 
 
 def would_help(ways: Sequence[str]) -> str:
-    """A sentence on what would help if an interval is uninformative."""
+    """A sentence that lists ways to get a narrower interval."""
     return f"What would help: {'; '.join(ways)}."
 
 
@@ -484,7 +484,7 @@ def published_words(release: Release) -> str:
 
 
 def in_a_ledger(releases: Iterable[Release]) -> list[Fact]:
-    """The names and heads of releases in a ledger, as facts."""
+    """For releases that are charged to a ledger, their names and ledger heads, as facts."""
     entries = [release.ledger for release in releases if release.ledger is not None]
     named = dict.fromkeys(f"{each.name}, head {each.head}" for each in entries)
     return [Fact("In a ledger", each) for each in named]
@@ -555,5 +555,5 @@ def _known(side: Side) -> str:
 
 
 def _width(side: Side) -> float:
-    """The width of a side's interval; its error if there are several numbers."""
+    """The width of a side's interval or, if there are several numbers, its error."""
     return side.error if side.low is None or side.high is None else side.high - side.low

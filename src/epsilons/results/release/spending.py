@@ -25,14 +25,14 @@ _FINE = 256
 """A ladder with more rungs than this is shown only in part."""
 
 _PUBLIC = 2.0**20
-"""The highest possible rung: for public records, and for budgets above it."""
+"""The highest possible rung. Larger budgets, and public records (ε = ∞), are at this rung."""
 
 _NEARLY = 1.0 - 2.0**-30
-"""If at least this fraction of a budget is spent, the remainder is rounding and counts as 0."""
+"""If at least this fraction of a budget is spent, the remainder is due to rounding: show 0."""
 
 
 class Spent(NamedTuple):
-    """The amounts that each person at one level spent and kept; `people` is None if private."""
+    """The amounts that each person at one level spent and kept. `people` is None if private."""
 
     epsilon: float
     people: int | None
@@ -65,10 +65,10 @@ def shown_levels(rungs: Floats) -> Floats:
 
 
 class Spending(Sequence[Spent]):
-    """The amount that a person spends as a function of ε: call it with an ε, or read its rows.
+    """The amount that a person spends, as a function of ε and as a sequence of rows.
 
     Attributes:
-        ADDS_UP: a sentence which says that spending adds up over releases.
+        ADDS_UP: the sentence that spending adds up over releases.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
@@ -128,7 +128,7 @@ class ByLevel(Spending):
     people: Integers | None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent; under add/remove 0 if ε is below the lowest rung."""
+        """Return how much each person spent. Under add/remove, it is 0 below the lowest rung."""
         budgets = budgets_of_people(epsilon)
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")
@@ -167,7 +167,7 @@ class AllOfIt(Spending):
     """Everyone spent all of their ε, as in the local model.
 
     Attributes:
-        levels: the budgets, ascending; approximate if there were many.
+        levels: the budgets, ascending; approximate if there are many different budgets.
         people: the number of people with each budget.
     """
 

@@ -1,7 +1,7 @@
-"""Statements: paragraphs about releases to copy, for the public, a board, or a methods section.
+"""Statements: paragraphs about releases, ready to copy, for the public, a board or a paper.
 
-They are computed from releases alone, so they reveal nothing more about anyone. Uninformative
-numbers are never quoted.
+They are computed from releases alone, so they cost no privacy. Uninformative numbers are never
+quoted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GUESSED: Final = {
     "add-remove": "guesses whether a person took part",
     "local": "guesses, from what a person sent, which of two answers they gave",
 }
-"""What the attacker guesses. Keys, here and below: a neighbouring relation, or "local"."""
+"""What an attacker guesses. Keys, here and below, are a neighbouring relation or "local"."""
 
 _AGAINST: Final = (
     "Against anyone who sees the result, whatever else they know, will learn or can compute. Not "
@@ -120,7 +120,7 @@ PAPERS: Final = {
 """Papers, as in docs/references.md, each with the methods and mechanisms that it is cited for."""
 
 PACKAGE: Final = "The epsilons developers, epsilons"
-"""The authors and the title in CITATION.cff."""
+"""The authors and the title, as in CITATION.cff."""
 
 
 def statement(releases: Sequence[Release], spent: Spending, length: str) -> str:
@@ -322,7 +322,7 @@ def _odds(spent: Spending, model: str) -> Iterator[str]:
 
 
 def _adds_up(releases: Sequence[Release], spent: Spending) -> str:
-    """A sentence on whether a ledger records this release and others."""
+    """A sentence on how spending adds up, and on the ledger that records it, if any."""
     entry = releases[0].ledger
     if entry is None:
         none = "What people spend adds up over all releases. No ledger keeps account of this one."

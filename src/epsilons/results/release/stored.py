@@ -1,4 +1,7 @@
-"""Write releases as JSON, and read them back. The shown fields must match the stored release."""
+"""Write releases as JSON, and read them back.
+
+The JSON contains readable fields and the stored release. When it is read, they must agree.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ FORMAT: Final = 2
 """The version of the JSON format of releases."""
 
 WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names", "verdict")
-"""Fields whose wording may differ from version to version."""
+"""Fields that may be worded differently in other versions."""
 
 CHOSEN: Final = ("cap", "typical")
-"""Fields that depend on the version: the cap that its rules choose, and the error with it."""
+"""Fields that depend on the rules of a version: the best cap, and the typical error with it."""
 
 _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
@@ -45,7 +48,7 @@ class Stated:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The published content as plain data, without `sides`."""
+        """The same data as `to_dict`, but with empty `sides`, because these are slow to compute."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,7 +124,7 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
 
 
 def _plain(said: dict[str, Any]) -> Any:
-    """Plain data after a round trip through JSON."""
+    """Convert data to JSON and back, which changes tuples to lists and ∞ to "inf"."""
     return json.loads(report.to_json(said))
 
 
@@ -171,10 +174,10 @@ class Entry:
         name: the name of the release in the ledger.
         head: the end of the ledger's hash chain at that time: NUMBER:HASH, and under add/remove a
             keyed hash. `ledger.check(head=…)` checks that the ledger still has these entries.
-        drawn: the time in UTC, to the second, when the result was drawn; "" if version 0.2.0 drew
-            it.
-        held: earlier claims that were still open and reserved part of everyone's budget: the name
-            of each, followed by its claim in parentheses.
+        drawn: the time in UTC, to the second, when the result was drawn; "" for releases of version
+            0.2.0, which did not record it.
+        held: earlier claims that were still open and reserved part of everyone's budget. Each is
+            given by its name, followed by its limit: "january (share=1/12)".
     """
 
     LATER: ClassVar = ("drawn", "held")

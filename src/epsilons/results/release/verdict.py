@@ -1,7 +1,7 @@
-"""The verdict: what a result is worth, what personal budgets gained, and what would help.
+"""The verdict: the precision of a result, the gain from personal budgets, and advice.
 
-It is computed from what was published and from public facts, so it reveals nothing more about
-anyone. Plans have verdicts with the same wording.
+It is computed from published numbers and public facts, so it costs no privacy. Plans have verdicts
+with the same wording.
 """
 
 from __future__ import annotations
@@ -51,14 +51,15 @@ PRECISE: Final = 0.05
 
 USELESS: Final = 0.25
 """A number is useless if its half-width is at least this fraction of the range: its interval then
-covers half of the range. It is also useless if the standard deviation was released, and the
-half-width is at least as large."""
+covers half of the range. If the standard deviation was released, a number is also useless if its
+half-width is at least the standard deviation."""
 
 _OF_A_COUNT: Final = 0.5
-"""A count is useless if its half-width is at least this fraction of the count. It has no range."""
+"""A number without a range, such as a count, is useless if its half-width is at least this fraction
+of the number itself."""
 
 _GAINS: Final = 1.05
-"""If personal budgets reduce the error by a smaller factor, they gain next to nothing."""
+"""If personal budgets reduce the error by less than this factor, the gain is called small."""
 
 WORTH: Final = 1.1
 """A change is proposed only if it makes an interval narrower by at least this factor."""
@@ -67,12 +68,12 @@ NOT_USABLE: Final = "Not usable: almost any value fits."
 
 
 class Precision(NamedTuple):
-    """How precise one number is.
+    """The precision of one number.
 
     Attributes:
         worth: "precise", "rough" or "useless".
         half: half the width of its interval, in data units.
-        part: the same as a fraction of the range of possible numbers; if that is infinite, as a
+        part: `half` as a fraction of the range of possible numbers; if that range is infinite, as a
             fraction of the number itself.
     """
 
@@ -82,15 +83,15 @@ class Precision(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """What personal budgets gained, as ratios of typical errors.
+    """The gain from personal budgets, as ratios of typical errors.
 
     Attributes:
-        over_strictest: the error if everyone has the strictest ε, divided by the actual one.
-        over_single: the error with the best single ε, divided by the actual one. Stricter people
-            are left out.
-        strictest: the strictest ε.
+        over_strictest: the error if everyone had the strictest ε, divided by the actual error.
+        over_single: the error with the best single ε, divided by the actual error. With a single ε,
+            people with a smaller ε are left out.
+        strictest: the smallest ε.
         single: the best single ε.
-        left_out: how many people have a stricter ε than `single`.
+        left_out: the number of people whose ε is below `single`.
     """
 
     over_strictest: float
@@ -101,7 +102,7 @@ class Gain(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether a single ε, with stricter people left out, does about as well."""
+        """Whether the best single ε, with stricter people left out, has about the same error."""
         return self.over_single < _GAINS
 
 
@@ -109,9 +110,9 @@ class Help(NamedTuple):
     """A change that would make the interval narrower.
 
     Attributes:
-        times: how many times narrower; None if that is not forecast.
-        words: what to do, as a phrase that "would make …" can follow.
-        condition: the assumption that you must be able to defend, as a clause; "" if none.
+        times: the factor by which the interval becomes narrower; None if there is no forecast.
+        words: the change, as a phrase that can be the subject of "would make it narrower".
+        condition: a clause with the assumption that the user must be able to defend; "" if none.
     """
 
     times: float | None
@@ -121,14 +122,14 @@ class Help(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleaseVerdict:
-    """What a result is worth.
+    """The verdict on a result.
 
     Attributes:
         each: the precision of each number.
-        gain: what personal budgets gained; None if that is not known.
-        helps: what would help, the best first; empty if nothing would help enough, and in a release
-            whose numbers are all precise.
-        words: the sentences, in order: precision, gain, help.
+        gain: the gain from personal budgets; None if it is not known.
+        helps: changes that would make intervals narrower, the best first. Empty if none would help
+            enough, and for a release in which all numbers are precise.
+        words: sentences on precision, gain and help, in this order.
     """
 
     each: tuple[Precision, ...]
@@ -144,7 +145,7 @@ class ReleaseVerdict:
         return next((each for each in ordered if each in found), "useless")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """The verdict as plain data."""
         gain = None if self.gain is None else self.gain._asdict()
         helps = [each._asdict() for each in self.helps]
         return {"worth": self.worth, "words": list(self.words), "gain": gain, "helps": helps}
@@ -153,7 +154,7 @@ class ReleaseVerdict:
 def precision_of(
     value: float, low: float, high: float, limits: tuple[float, float], spread: float | None = None
 ) -> Precision:
-    """How precise a number is.
+    """Return the precision of a number.
 
     Args:
         value: the number.
@@ -167,7 +168,7 @@ def precision_of(
 def precision_at(
     half: float, width: float, value: float = math.nan, spread: float | None = None
 ) -> Precision:
-    """How precise a number with this half-width is.
+    """Return the precision of a number with this half-width.
 
     Args:
         half: half the width of its interval.
@@ -189,7 +190,7 @@ def precision_at(
 def precision_words(
     each: Sequence[Precision], told: Callable[[float], str], things: tuple[str, str], whole: str
 ) -> str:
-    """How precise numbers are, in a sentence or two.
+    """Describe the precision of numbers in one or two sentences.
 
     Args:
         each: the precision of each number.
@@ -237,7 +238,7 @@ in_points: Final = to_two_digits("percentage points", 100.0)
 
 
 def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Gain | None:
-    """What personal budgets gained, compared with a single ε.
+    """Return the gain from personal budgets, compared with a single ε.
 
     Args:
         budgets: the budgets of the people, or of the expected people.
@@ -246,7 +247,8 @@ def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Ga
         typical: the typical error of the result, on a unit range.
 
     Returns:
-        The gain; None if fewer than two budgets above 0 occur, or the typical error is 0.
+        The gain; None if there are fewer than two different budgets above 0, or if the typical
+        error is 0.
     """
     usable = budgets.levels[(budgets.levels > 0.0) & (budgets.counts > 0)]
     if len(usable) < 2 or not typical > 0.0:
@@ -265,7 +267,7 @@ def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Ga
 
 
 def gain_words(gain: Gain) -> str:
-    """What personal budgets gained, in a sentence."""
+    """Describe the gain from personal budgets in a sentence."""
     strictest = f"giving everyone ε = {number(gain.strictest)}"
     people = f"the {gain.left_out:,} strictest" if gain.left_out > 1 else "the strictest person"
     single = f"leaving {people} out" if gain.left_out else strictest
@@ -280,7 +282,7 @@ def gain_words(gain: Gain) -> str:
 def more_people(
     budgets: Budgets, goal: Goal, noise: SumNoise, *, adds: bool = False
 ) -> Iterator[Help]:
-    """How twice as many people, or larger budgets of the strictest, would change the half-width.
+    """Forecast the half-width for twice as many people, and with the smallest ε doubled.
 
     Args:
         budgets: the budgets of the people, or of the expected people.
@@ -309,7 +311,7 @@ def more_people(
 def other_assumptions(
     errors: Sequence[tuple[bool | float, float]], related: bool | float, *, cells: bool
 ) -> Iterator[Help]:
-    """How stronger assumptions would change the half-width.
+    """Yield stronger assumptions, each with the factor by which the half-width would shrink.
 
     Args:
         errors: pairs of a value of `related` and the half-width under this assumption.
@@ -323,7 +325,7 @@ def other_assumptions(
 
 
 def defended(related: bool | float, *, cells: bool) -> str:
-    """What you must be able to defend before you assume `related`: a clause that begins with "if".
+    """A clause, "if you can defend that …", with the meaning of an assumption.
 
     Args:
         related: the assumption: False, or a bound on how budgets are related to values.
@@ -344,12 +346,12 @@ def helps_most(found: Iterable[Help]) -> tuple[Help, ...]:
 
 
 def help_words(each: Help, error: str = "", *, endlessly: str = "finite") -> str:
-    """What would help, in a sentence.
+    """Describe a change and its effect in a sentence.
 
     Args:
         each: the change.
         error: the name of the error that becomes smaller; "" for the half-width.
-        endlessly: the word for the error after the change, "finite" or "zero", if `times` is ∞.
+        endlessly: the word for the error after the change if `times` is ∞: "finite" or "zero".
     """
     if each.times is None:
         return f"What would help: {each.words}."

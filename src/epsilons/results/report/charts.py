@@ -53,10 +53,11 @@ _ROOM = 0.75
 """Space on each side of an interval, relative to its width: the interval fills 40 % of the axis."""
 
 _MOST_OF_IT = 0.6
-"""If the axis covers more than this fraction of the possible range, no strip is drawn below it."""
+"""If the axis covers more than this fraction of the possible range, the strip that shows the whole
+range is omitted."""
 
 _EDGE = 0.15
-"""Within this fraction of the axis from either end, labels are shifted to stay inside."""
+"""Labels closer to an end of the axis than this fraction of its length are shifted inwards."""
 
 _GROUP = re.compile(r"<g [^>]*>")
 _ROLE = re.compile(r' (role|aria-roledescription)="[^"]*"')
@@ -204,7 +205,7 @@ def _far(one: Interval) -> Any:
     x = alt.X("at:Q", scale=alt.Scale(domain=[lo, hi], nice=False), title="the whole range")
     all_ = alt.Chart(alt.Data(values=[{"at": lo, "to": hi}]))
     own = alt.Chart(alt.Data(values=[{"at": one.row.low, "to": one.row.high}]))
-    # A tick, so the place of even a tiny interval can be seen.
+    # A tick marks the position of an interval that is too narrow to be visible.
     places = [{"at": one.row.value}] if one.row.informative else []
     middle = alt.Chart(alt.Data(values=places))
     return alt.layer(
@@ -390,7 +391,7 @@ def spending_bars(part: SpendingTable) -> Any:
 
 
 def spending(part: SpendingTable) -> Any:
-    """A chart of the amount that a person at each level spends, and of their budget, in log scale.
+    """A chart of the budget and the spending of a person at each level, on a log scale.
 
     Budgets range from hundredths to hundreds. On a linear scale only the largest would be visible.
 

@@ -30,7 +30,7 @@ _ENDING: Final[dict[Role, str]] = {
     "made": "How it was made",
     "statement": "To copy",
 }
-"""The headings at the end of a page, by the roles of the parts under them."""
+"""The headings of the last sections of a page, by the role of the parts in each section."""
 
 
 def as_page(sheet: Sheet, data: Any) -> str:
@@ -117,7 +117,7 @@ def _small(figure: Figure) -> parts.Part:
 
 
 def _figures(figure: Figure) -> Iterator[parts.Part]:
-    """One figure; two for a single number: a close-up, and the whole possible range."""
+    """One figure or, for a single number, two: a close-up, and the whole possible range."""
     drawing, caption = figure.drawing, figure.caption
     if drawing is None:
         return

@@ -20,7 +20,8 @@ _WEAK = 20.0
 """Above this ε, one record can make a result more than e^20 ≈ 485 million times as likely."""
 
 _VISIBLY = 1.005
-"""If the ratio of two errors is larger than this, the difference is visible and is explained."""
+"""If the ratio of two errors is larger than this, their difference is visible in print, and a
+sentence explains it."""
 
 _CHANCE = (
     ' "Not at all" still allows for differences by chance, so it can be worse than a row that sets '
@@ -55,7 +56,7 @@ def short(name: str, most: int = _NAME) -> str:
 
 
 def related_words(related: bool | float, *, cells: bool = False) -> str:
-    """Describe how budgets are related to values; with `cells`, δ is a share of people."""
+    """Describe how budgets may be related to values. With `cells`, δ is a share of people."""
     if related is True:
         return "in any way"
     whole = "all people" if cells else "the range"
@@ -130,7 +131,7 @@ def held_back(claims: Iterable[str]) -> list[str]:
 
 
 def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str]:
-    """A warning if so few people share a budget that their means differ by more than δ by chance.
+    """A warning if few people share a budget, so their means may differ by more than δ by chance.
 
     The mean of m values on a unit range has a standard deviation of up to ½/√m. This exceeds δ/2 if
     m < 1/δ². The warning appears if most people have a budget that fewer than 1/δ² people share.
@@ -188,7 +189,7 @@ def budget_head(part: SpendingTable) -> str:
 
 
 def spending_table(part: SpendingTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The headings and rows of the spending table; without people if counts are private."""
+    """The headings and rows of the spending table. If counts are private, it omits people."""
     rows, head = merged_rows(part.levels), budget_head(part)
     if any(row.people is None for row in rows):
         heads: tuple[str, ...] = (f"{head} (from)", "spends", "keeps")

@@ -40,7 +40,7 @@ Role: TypeAlias = Literal[
 """The purpose of a part. Formats use it to select or move parts."""
 
 Depth: TypeAlias = Literal["", "first", "brief", "whole"]
-"""The formats that show a part: all, only `print`, only brief formats, or only whole formats.
+"""The formats that show a part: "" for all, or only `print`, only brief or only whole formats.
 
 The text and the notebook are brief. A page is whole: it has space for figures and more tables.
 """
@@ -93,7 +93,7 @@ class Note:
         words: the sentences.
         depth: the formats that show it.
         section: its heading on a page; "" for the top of the page.
-        set_in: whether it belongs to the part above it and is indented.
+        set_in: whether it is indented because it belongs to the part above it.
     """
 
     role: Role
@@ -108,10 +108,10 @@ class Fact:
     """A short fact.
 
     Attributes:
-        name: its subject; "" if it is omitted from lists of facts.
-        words: the fact itself.
-        said: the fact as a sentence without the name, if this differs from `words`. For joined
-            facts, the phrase for this fact in the common sentence, or "" if it is omitted.
+        name: its label in lists of facts; "" if such lists omit it.
+        words: the fact, as shown after its label.
+        said: the fact as a sentence without its label, if this differs from `words`. For joined
+            facts, the phrase for this fact in the common sentence, or "" if the sentence omits it.
     """
 
     name: str
@@ -153,7 +153,7 @@ class SheetTable:
         rows: the cells; the first cell of each row is its name.
         caption: a description of the contents.
         marked: the index of the highlighted row; None if there is none.
-        ranked: the indices of the rows, the most important first; if empty, in the given order.
+        ranked: the indices of the rows, the most important first; empty if this is the given order.
         most: the maximum number of rows that are printed; None for all.
         rest: the text after the number of omitted rows.
         depth, section: as in `Note`.
@@ -171,7 +171,7 @@ class SheetTable:
     section: str = ""
 
     def first(self, most: int | None) -> list[tuple[str, ...]]:
-        """The `most` most important rows, in the order of the table; all if None."""
+        """The `most` most important rows, in the order of the table; all rows if `most` is None."""
         if most is None or len(self.rows) <= most:
             return list(self.rows)
         ranked = self.ranked or range(len(self.rows))
@@ -226,7 +226,7 @@ class Ranges:
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
         joint: for each row, the ends of a simultaneous interval for all rows; or empty.
-        groups: for each row, the group whose colour its bar has; or empty.
+        groups: for each row, the group that determines the colour of its bar; or empty.
     """
 
     rows: tuple[Row, ...]
@@ -351,7 +351,7 @@ class Sheet:
         blocks: the parts, in order, grouped into blocks that belong together.
         title: a one-line description of the measurement; None if the caller gave none.
         headline: the main number, or a description of the plan; "" if a table comes first.
-        claim: the interval as a sentence, for a page whose title already has the number; or "".
+        claim: a sentence with the interval, for a page that has the number in its title; or "".
         byline: a line with the column, the date and the version.
         picture: a one-line description of the picture; "" if the name is sufficient.
         simulated: whether it was drawn from a seed, so it is not private.
@@ -370,7 +370,7 @@ class Sheet:
     summary: tuple[str, ...] = ()
 
     def parts(self, *, whole: bool) -> Iterator[Part]:
-        """The parts for whole formats if `whole` is true, otherwise the parts for brief formats."""
+        """The parts for whole formats if `whole` is true, otherwise those for brief formats."""
         return (part for block in self.blocks for part in shown(block, whole=whole))
 
     def of(self, *roles: Role) -> list[Part]:

@@ -16,7 +16,7 @@ ROWS: Final = 12
 """The maximum number of result rows that `print` shows."""
 
 DETAILS: Final = "More: details(), report(path), to_frame(), to_json()."
-"""The methods that show more."""
+"""The last line of a printed result, which names the methods that show more."""
 
 _WIDTH: Final = 96
 
@@ -42,7 +42,7 @@ def brief(sheet: Sheet) -> str:
         rows = part.first(min(part.most or ROWS, ROWS // len(tables)))
         lines.append(table(part.heads, rows))
         lines += [f"  … {len(part.rows) - len(rows):,} more"] if len(rows) < len(part.rows) else []
-    if not any(part.depth == "first" for part in tables):  # comparisons of groups are notes
+    if not any(part.depth == "first" for part in tables):  # add comparisons of groups
         shown = sheet.parts(whole=False)
         lines += [
             _indented(each.words)
@@ -51,14 +51,14 @@ def brief(sheet: Sheet) -> str:
         ]
     verdicts = [part.words for part in sheet.of("verdict") if isinstance(part, Note)]
     warnings = [f"Warning: {part.words}" for part in sheet.of("warning") if isinstance(part, Note)]
-    if any("ot usable" in each for each in verdicts):  # then this warning would repeat it
+    if any("ot usable" in each for each in verdicts):  # the warning would repeat the verdict
         warnings = [each for each in warnings if "covers everything" not in each]
     lines += [wrapped(each) for each in (*verdicts, *warnings, *sheet.summary)]
     return "\n".join([*lines, DETAILS])
 
 
 def _first_tables(sheet: Sheet) -> list[SheetTable]:
-    """The tables of results that `print` shows: those of the block that comes first."""
+    """The tables that `print` shows: those made for `print`, or else the first block of tables."""
     order = ("first", "", "brief", "whole")
     tables = [
         ((order.index(part.depth), place), part)
@@ -71,7 +71,10 @@ def _first_tables(sheet: Sheet) -> list[SheetTable]:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
-    """Format a table: the first column is left-aligned, the others right, or left with `words`."""
+    """Format a table. The first column is left-aligned.
+
+    The other columns are right-aligned, or left-aligned if `words` is true.
+    """
     cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
     widths = [
         max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)

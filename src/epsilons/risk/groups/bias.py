@@ -19,7 +19,7 @@ from epsilons.risk.tails.combined import EDGES, PARTS
 from epsilons.types import Floats, Integers
 
 _NODES: Final = 24
-"""Largest number of distinct weights that are used exactly; more are merged."""
+"""Largest number of distinct weights that are used exactly. If there are more, they are merged."""
 
 _BETWEEN: Final = 24
 """Number of dual prices α of a person that are tried, besides the weights themselves."""

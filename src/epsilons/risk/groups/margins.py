@@ -45,7 +45,7 @@ LIKELY: Final = (0.6, 1.4)
 a fifth of the range."""
 
 LEADING_AT: Final = 0.05
-"""Error probability of the bounds on biases that enter risks."""
+"""Error probability of the bounds on bias that are used to compute risks."""
 
 _TOGETHER: Final = 2**14
 """Number of groups that are processed in one batch."""
@@ -69,7 +69,7 @@ class GroupMargins(Margin, ABC):
     @property
     @abstractmethod
     def weighed(self) -> Weighing:
-        """Weights and noise, in the units of `cells`."""
+        """The estimator: its weights and its noise, in the units of `cells`."""
 
     @property
     @abstractmethod
@@ -83,7 +83,7 @@ class GroupMargins(Margin, ABC):
 
     @abstractmethod
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Return the bounds for a test, and the error probability that is left."""
+        """Return bounds on T, and the error probability that remains after computing them."""
 
     @abstractmethod
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
@@ -178,7 +178,7 @@ class GroupMargins(Margin, ABC):
     def combination(
         self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the sum of the means, each times a weight.
+        """An interval for the weighted sum of the means.
 
         Two groups with weights of opposite signs are tested jointly. Otherwise the ends of
         simultaneous intervals are added up. Proof: docs/proofs/groups.md (28).
@@ -213,7 +213,7 @@ class GroupMargins(Margin, ABC):
 
     @property
     def _variance(self) -> Floats:
-        """The variance of (1 − m)·z_A − m·z_B at the estimates, in units of scale²."""
+        """The variance of (1 − m)·z_A − m·z_B at the estimated means m, in units of scale²."""
         m = self._estimates
         square, closed = np.square(m) + np.square(1.0 - m), self.weighed.closed
         if closed is None:
@@ -242,7 +242,7 @@ class GroupMargins(Margin, ABC):
     def _pair(
         self, first: int, second: int, assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Return two groups for a joint test, and the error probability that is left for it."""
+        """Return two groups for a joint test, and the error probability that remains for it."""
         near = self.reach(assumption, self.error_of(confidence))[0]
         told = near.nearer(self.error_of(confidence))
         part = None if told else self.owned(assumption, confidence)
@@ -251,9 +251,9 @@ class GroupMargins(Margin, ABC):
     def _pair_with(
         self, part: float | None, groups: tuple[int, int], assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Return two groups for a joint test, and the error probability that is left for it.
+        """Return two groups for a joint test, and the error probability that remains for this test.
 
-        Each group has its own interval, with error probability `part`·β; ½·β if `part` is None.
+        Each group has its own interval, with error probability `part`·β, or ½·β if `part` is None.
         """
         beta = self.error_of(confidence)
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
@@ -322,12 +322,12 @@ class GroupedMeans(GroupMargins):
 
     Attributes:
         weighing: the estimator of one share; its weights sum to one.
-        slack: one lattice point of noise, on a unit range.
-        drawn: the noisy shares of the cells: x and 1 − x of each group in turn, and those who are
-            in no group.
-        outside: whether the last cell holds those who are in no group.
-        rounding: error of each share that is due to the integers of the tally.
-        others: number of cells of the table that the second cell of a group is the sum of.
+        slack: length of one lattice step of the noise, on a unit range.
+        drawn: the noisy shares of the cells: x and 1 − x of each group in turn, then people in no
+            group.
+        outside: whether the last cell holds the people in no group.
+        rounding: error of each share that is due to rounding in the tally.
+        others: number of table cells that add up to the second cell of a group.
     """
 
     LATER: ClassVar = ("others",)
@@ -369,12 +369,15 @@ class GroupedMeans(GroupMargins):
         return self.numbers == 1 and not self.outside
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Bounds for a test, and the error probability that is left: all of it."""
+        """Return bounds on T, and `beta`: computing them uses none of the error probability."""
         noise = noise_of(self._noises, self.others)
         return Reach(self.weighing, assumption, *noise, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """The part that gives the shorter interval for `LIKELY` groups, from public facts alone."""
+        """Return `OWN` if a joint test shortens the interval for two `LIKELY` groups, else None.
+
+        The choice depends on public facts alone.
+        """
         widths = []
         for part in (OWN, None):
             pair, beta = self._likely._pair_with(part, (0, 1), assumption, confidence)
@@ -383,7 +386,10 @@ class GroupedMeans(GroupMargins):
         return OWN if widths[0] < widths[1] else None
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether a joint test is narrower for two `LIKELY` groups, from public facts alone."""
+        """Whether a joint test gives a narrower interval than the band, for two `LIKELY` groups.
+
+        The choice depends on public facts alone.
+        """
         if assumption.sampled and assumption.related is not False:
             return False
         beta, likely, unit = 1.0 - confidence, self._likely, (0.0, 1.0)
@@ -394,7 +400,7 @@ class GroupedMeans(GroupMargins):
 
     @cached_property
     def _likely(self) -> GroupedMeans:
-        """The same margin with `LIKELY` groups in place of the drawn ones."""
+        """The same margin with two `LIKELY` groups in place of the drawn shares."""
         average = 1.0 / (self.numbers + self.outside)
         cells = np.outer(LIKELY, (0.2, 0.8)).ravel() * average
         likely = np.full(len(self.drawn), 0.5 * average)
@@ -411,8 +417,8 @@ class GroupedMeans(GroupMargins):
         """The weight of each group, with its interval. Proof: docs/proofs/frequencies.md (12).
 
         Args:
-            assumption: what is assumed about who is in the group.
-            confidence: of each interval separately.
+            assumption: the assumption about membership in a group.
+            confidence: the confidence of each interval separately.
         """
         noise = of_a_sum(self._noises, 1 + self.others)
         reach = Reach(self.weighing, assumption, noise, 0, whole=True)
@@ -428,7 +434,7 @@ class GroupedMeans(GroupMargins):
         Proof: docs/proofs/groups.md (11).
 
         With noise that sums to zero over more than two cells, integer noise is within one lattice
-        point of continuous noise, up to a factor e^{cells·slack/scale} in probability.
+        step of continuous noise, up to a factor e^{cells·slack/scale} in probability.
         """
         cells, scale = self._noises, self.weighing.scale
         if cells is None or cells == 2 or not scale > 0.0:
@@ -474,7 +480,8 @@ class OpenReach(Reach):
 
     Proof: docs/proofs/groups.md (25).
 
-    The weighing contains the weight of each rung (budget level), and no information on counts.
+    The estimator `weighing` contains the weight of each rung (budget level). Its counts have no
+    meaning.
 
     Attributes:
         people: upper bound on the number of people on each rung; None if people were not counted.
@@ -486,7 +493,10 @@ class OpenReach(Reach):
 
     @property
     def way(self) -> Way:
-        """The kind of error of T other than noise; with equal weights, at most sampling error."""
+        """The kind of error of T other than noise.
+
+        With equal weights there is no bias, so only a sample has such an error.
+        """
         if self.equal:
             return "chance" if self.assumption.sampled else "bias"
         if self.assumption.related is False:
@@ -503,7 +513,10 @@ class OpenReach(Reach):
         return self.noisy(self.of_sample(shares, part), beta - part)
 
     def nearer(self, beta: float) -> bool:  # noqa: ARG002
-        """Whether the bound by δ is smaller than the bound by weights; depends only on weights."""
+        """Whether δ gives a smaller bound on the bias than the weights do.
+
+        The choice depends only on δ and on weights.
+        """
         return self.way == "drawn" and self.assumption.apart < float(self._bias.alone.max())
 
     def leaning(self, shares: Floats) -> Heights:
@@ -550,18 +563,18 @@ class OpenReach(Reach):
         return sum(t * alone * share[1] / share[0] for share, t in each)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:  # noqa: ARG002
-        """Return `found`: there is no other bound for a random permutation."""
+        """Return `found` unchanged: there is no second bound to compare it with."""
         return found
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
-        """The largest weight, and the number of people of this weight with total weight 1."""
+        """The largest weight, and how many people with this weight have a total weight of 1."""
         largest = float(self.weighing.weights.max())
         return np.array([largest]), np.array([1.0 / largest])
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The values of `seen`, with the sign unchanged."""
+        """The coefficients and counts of `seen`, and False: their sign is not flipped."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
@@ -570,7 +583,7 @@ class OpenReach(Reach):
         return np.asarray(np.square(math.sqrt(half) + np.sqrt(half + shares)))
 
     def heads(self, shares: Floats) -> Floats:
-        """Infinite: the number of people is unknown."""
+        """Infinity for each share, which is no limit: the number of people is unknown."""
         return np.full(len(shares), np.inf)
 
     def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
@@ -608,14 +621,14 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     Attributes:
         weights_of: integer weight of a person on each rung.
-        drawn: noisy sums of the cells in units of weight, ordered by group: x, then 1 − x; then
+        drawn: noisy sums of the cells in units of weight: x and 1 − x of each group in turn, then
             people in no group.
         scale: scale of the discrete Laplace noise of each sum.
-        slack: one lattice point of that noise.
-        outside: whether the last cell holds those who are in no group.
-        rounding: error of the share of a cell that is due to the integers of the tally, per unit of
-            it.
-        others: as for `GroupedMeans`.
+        slack: length of one lattice step of that noise, in units of weight.
+        outside: whether the last cell holds the people in no group.
+        rounding: error of a cell that is due to rounding in the tally, as a fraction of the total
+            weight.
+        others: number of table cells that add up to the second cell of a group.
     """
 
     LATER: ClassVar = ("others",)
@@ -639,7 +652,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @cached_property
     def _unit(self) -> float:
-        """The weight that is scaled to 1; in practice, no group has more weight."""
+        """The unit of weight. It is so large that in practice no group has more weight."""
         return float(np.abs(self.drawn).sum()) + 1e3 * self.scale
 
     @cached_property
@@ -659,7 +672,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return self.rounding + self.slack * self.others / self._unit
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Return the bounds for a test, and the error probability that is left."""
+        """Return bounds on T, and the error probability that remains after bounding counts."""
         people = None
         if self.counted is not None and not self.equal and assumption.related is not False:
             part = _ABOUT_LEVELS * beta
@@ -670,13 +683,16 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """Part of β for each group's own interval; it depends on noisy counts, not on cells."""
+        """Part of β for each group's own interval in a comparison.
+
+        The choice depends on noisy counts, not on drawn cells.
+        """
         if self.counted is None:
             return _UNTOLD
         return OWN if self.scale * self.numbers < JOINTLY * self.counted.total else None
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether two groups are tested jointly; only the noisy counts, not the cells, decide."""
+        """Whether two groups are tested jointly. It depends on noisy counts, not on drawn cells."""
         related = assumption.sampled and assumption.related is not False
         return not related and self.owned(assumption, confidence) == OWN
 

@@ -71,7 +71,7 @@ class GroupPair:
         t₂(M̂₂ − m₂)| exceeds `error((t₁, t₂), β)` with probability at most β.
 
     Attributes:
-        reach: bounds for the test of one group.
+        reach: bounds on the test statistic T of one group.
         cells: number of cells whose noises sum to zero; None if they are independent.
         sides: the two groups.
         integers: error of T that is due to rounding to integers.
@@ -85,7 +85,8 @@ class GroupPair:
     def difference(self, beta: float, times: tuple[float, float] = (1.0, 1.0)) -> Range:
         """An interval for the first mean minus the second, except with probability beta.
 
-        Or for these two means, each times a nonnegative factor. Proof: docs/proofs/groups.md (19).
+        With `times`, each mean is first multiplied by a nonnegative factor.
+        Proof: docs/proofs/groups.md (19).
         """
         (a, b), (c, d) = (side.mean for side in self.sides)
         f, g = times
@@ -166,7 +167,7 @@ class GroupPair:
         return self.sides[0].share, self.sides[1].share
 
     def _inside(self, side: int) -> Booleans:
-        """The parts of the unit range that may contain the mean of a group, as a mask."""
+        """A mask of the bins of the unit range that may contain the mean of a group."""
         low, high = self.sides[side].mean
         return np.asarray((EDGES[1:] >= low) & (EDGES[:-1] <= high))
 
@@ -187,7 +188,7 @@ class GroupPair:
         return min(alone, self.reach.assumption.apart * self.reach.apart(self._shares, most))
 
     def _sampled(self, times: Times, part: float) -> float:
-        """Bound on the bias of a sample from a population with related budgets."""
+        """Bound on the bias of a sample from a population with budgets related to values."""
         far = 0.0
         for side in (0, 1):
             least, most = self.sides[side].share

@@ -125,10 +125,11 @@ class PublicGroups(Margin):
         return ratio_ends((self.drawn[first], self.drawn[second]), bounds, reach)
 
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether all pairs have narrower intervals by joint bounds than by the band.
+        """Whether joint bounds for the differences of all pairs are narrower than the band.
 
-        It follows from weights and noise, which are public. Where budgets are sampled together with
-        the values, they must not choose. Proof: docs/proofs/groups.md (26).
+        The choice depends on weights and noise, which are public. If budgets are sampled together
+        with the values, it must not depend on budgets, so the band is used.
+        Proof: docs/proofs/groups.md (26).
         """
         if assumption.sampled and assumption.related is not False:
             return False
@@ -146,9 +147,9 @@ class PublicGroups(Margin):
     def combination(
         self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the sum of the means, each times a weight.
+        """An interval for the weighted sum of the means.
 
-        Groups where nothing was drawn may have any mean within the bounds.
+        The mean of a group that was not released can be anywhere within the bounds.
         Proof: docs/proofs/groups.md (27).
         """
         lo, hi = bounds
@@ -245,10 +246,10 @@ def ratio_ends(
     Proof: docs/proofs/parallel.md (6).
 
     Args:
-        drawn: the two estimates, in data units; NaN where nothing was drawn.
-        bounds: of the values.
+        drawn: the two estimates, in data units; NaN for a group that was not released.
+        bounds: the range of the values.
         reach: bound on the error of a·(first mean) − b·(second mean) for coefficients a, b ≥ 0. It
-            grows in both, and in proportion to them.
+            increases in both, and is proportional to them.
     """
     lo, hi = bounds
     least_one, most = (lo, hi) if lo >= 0.0 else (-hi, -lo)

@@ -111,14 +111,15 @@ _STEEPEST: Final = 60.0
 """Largest exponent in a moment generating function; e to this power does not overflow."""
 
 LEVELS: Final = 12
-"""Largest number of distinct weights that moments use exactly; more are merged."""
+"""Largest number of distinct weights that moments use exactly. If there are more, they are
+merged."""
 
 ROWS: Final = row_of(np.arange(PARTS))
 """The row of `combined.of_means` for each bin of means."""
 
 
 def noise_of(cells: int | None, others: int = 1) -> tuple[Combined, Integers]:
-    """The noise of T, and its law for each part of means. Proof: docs/proofs/frequencies.md (13).
+    """The noise of T, and its row for each bin of means. Proof: docs/proofs/frequencies.md (13).
 
     Args:
         cells: number of noises that sum to zero; None if they are independent.
@@ -149,7 +150,7 @@ class Reach:
     Attributes:
         weighing: the estimator for all people, with weights that sum to one.
         assumption: the assumption about the data.
-        noise: the noise of T, in units of the scale of the weighing.
+        noise: the noise of T, in units of the estimator's noise scale.
         rows: row of `noise` for each bin of means.
         whole: whether the group contains everybody.
     """
@@ -193,7 +194,7 @@ class Reach:
         return way(shares, part, beta)
 
     def nearer(self, beta: float) -> bool:
-        """Whether the bound by δ is smaller than the bound for arbitrarily related budgets.
+        """Whether δ gives a smaller bound than the one for budgets that are related in any way.
 
         The comparison uses a group with half the total weight and a mean in the middle of the
         range. It depends only on budgets.
@@ -305,7 +306,7 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """The smaller of `found` and the bias bound for related budgets and any group weight.
+        """The smaller of `found` and the bias bound for any budgets and any group weight.
 
         If only a noisy weight of the group is known, the noise must not decide which bound is used.
         With β/2 for each side, the minimum on each side does not decrease in that weight.
@@ -316,7 +317,7 @@ class Reach:
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases; means at different budgets can differ by 1."""
+        """Bound on the sum of two groups' biases, if means at different budgets can differ by 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
@@ -366,7 +367,10 @@ class Reach:
         return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
 
     def heads(self, shares: Floats) -> Floats:
-        """The largest fraction of people that can have this total weight: the lightest people."""
+        """The largest fraction of people that can have this total weight.
+
+        It is attained by the lightest people.
+        """
         order = np.argsort(self.weighing.weights, kind="stable")
         weights = self.weighing.weights[order]
         counts = self.weighing.counts[order].astype(np.float64)

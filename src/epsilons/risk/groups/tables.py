@@ -1,4 +1,4 @@
-"""Intervals of what follows from a table of several columns: sums of cells, shares within rows."""
+"""Intervals for results computed from a table of several columns: sums of cells, shares in rows."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from epsilons.types import Floats, Integers
 __all__ = ["MOST_IN_A_ROW", "added_up", "sums", "within"]
 
 MOST_IN_A_ROW = 256
-"""The most cells that a row may have for intervals of shares within it."""
+"""The largest number of cells in a row for which intervals of shares within the row exist."""
 
 
 def sums(
     margin: CellsMargin, raw: Floats, parts: Integers, assumption: Assumption, confidence: float
 ) -> tuple[Floats, Floats]:
-    """An interval for the share of each part of a table, all of the same number of cells.
+    """An interval for the share of each part of a table. All parts have equally many cells.
 
     Args:
-        margin: that of the cells.
+        margin: the margin of the cells.
         raw: the drawn share of each cell.
-        parts: the part that each cell is in, from 0.
-        assumption: what is assumed about the cells.
-        confidence: of each interval separately.
+        parts: the index of the part that contains each cell, from 0.
+        assumption: the assumption about the cells.
+        confidence: the confidence of each interval separately.
 
     Raises:
-        KindError: the margin is not that of such a table.
+        KindError: the margin does not belong to such a table.
 
     Guarantee:
-        For all data that the assumption allows, each interval misses with probability at most
-        1 − confidence. Proof: docs/proofs/frequencies.md (12).
+        For all data that the assumption allows, each interval fails to cover the true share with
+        probability at most 1 − confidence. Proof: docs/proofs/frequencies.md (12).
     """
     cells, added = len(parts), int(np.bincount(parts)[0])
     assumption = _of_sums(assumption, min(added, cells - added))
@@ -53,23 +53,24 @@ def within(
 ) -> tuple[Floats, Floats]:
     """An interval for the share of each cell within its row.
 
-    It is the mean by group of an indicator: the first cell of the group is the cell, the second the
-    sum of all others of its row.
+    The share is the mean of an indicator in a group. The first cell of the group is the given cell,
+    and the second is the sum of all other cells of the row.
 
     Args:
-        margin: that of the cells.
+        margin: the margin of the cells.
         raw: the drawn share of each cell.
-        rows: the row that each cell is in, from 0. All rows have equally many cells.
-        assumption: what is assumed about the cells. A number says nothing about shares within a
-            row, so budgets may then be related to them in any way.
-        confidence: of each interval separately.
+        rows: the index of the row that contains each cell, from 0. All rows have equally many
+            cells.
+        assumption: the assumption about the cells. A number δ does not limit shares within a row,
+            so it is treated like True: budgets may be related to these shares in any way.
+        confidence: the confidence of each interval separately.
 
     Raises:
-        KindError: the margin is not that of such a table, or a row has too many cells.
+        KindError: the margin does not belong to such a table, or a row has too many cells.
 
     Guarantee:
-        For all data that the assumption allows, each interval misses with probability at most
-        1 − confidence. Proof: docs/proofs/frequencies.md (13).
+        For all data that the assumption allows, each interval fails to cover the true share with
+        probability at most 1 − confidence. Proof: docs/proofs/frequencies.md (13).
     """
     others = int(np.bincount(rows)[0]) - 1
     if others >= MOST_IN_A_ROW:
@@ -95,7 +96,7 @@ def within(
         if margin.counted is None and not margin.equal and assumption.related is not False:
             return np.zeros(len(drawn)), np.ones(
                 len(drawn)
-            )  # by how much weights differ is private
+            )  # the differences between weights are unknown
     else:
         means = _closed(margin, pairs, others)
     return means.unit(assumption.of_membership, confidence)
@@ -107,17 +108,17 @@ def added_up(cells: Floats, parts: Integers) -> Floats:
 
 
 def _lattice_point(margin: RatioCells) -> float:
-    """Bound on one lattice point of the noise, in units of weight; a person's weight is larger."""
+    """An upper bound on the length of one lattice step of the noise, in units of weight."""
     return 1.0 + (margin.scale / margin.whole_scale if isinstance(margin, TotalledCells) else 0.0)
 
 
 def _pairs(cells: Floats, wholes: Floats) -> Floats:
-    """Each cell, followed by what its whole has besides it."""
+    """Each cell, followed by the sum of all other cells of its row or part."""
     return np.column_stack([cells, wholes - cells]).ravel()
 
 
 def _closed(margin: CellsMargin, pairs: Floats, others: int) -> GroupedMeans:
-    """The margin of groups of one cell and some others, in a table of people who are public."""
+    """The margin of groups, each of one cell and `others` other cells, if budgets are public."""
     if not isinstance(margin, WeighedCells) or margin.weighing.keep is not None:
         raise KindError("Sums and shares within rows are for tables of several columns.")
     slack = (
@@ -127,7 +128,7 @@ def _closed(margin: CellsMargin, pairs: Floats, others: int) -> GroupedMeans:
 
 
 def _of_sums(assumption: Assumption, added: int) -> Assumption:
-    """What is assumed about sums of cells: budgets differ in them by at most `added` times δ."""
+    """The assumption about sums of cells: at different budgets they differ by at most `added`·δ."""
     if isinstance(assumption.related, bool):
         return assumption
     apart = added * assumption.related

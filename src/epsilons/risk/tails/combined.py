@@ -23,7 +23,7 @@ from epsilons.types import Floats, Integers
 # Proof: docs/proofs/groups.md (5), (9).
 
 PARTS: Final = 64
-"""Number of bins into which the unit range of means is divided; even."""
+"""Number of bins into which the unit range of means is divided. It is even."""
 
 EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
 """Ends of the bins, which are narrower near the ends of the range."""
@@ -50,7 +50,8 @@ _UP: Final = 1e-12
 """Relative amount that is added to a computed point, to cover rounding errors."""
 
 _ALIASED: Final = math.log(1e-14)
-"""Logarithm of the probability beyond half of the period that a Fourier series may confuse."""
+"""Log of the accepted probability beyond half of the period, where a Fourier series has
+aliasing."""
 
 _FINE: Final = 1e-12
 """Probability below which a Fourier sum is dominated by rounding errors."""
@@ -157,21 +158,25 @@ class Combined:
         return np.asarray(np.maximum(best, -rates * _BELOW[-1]))  # farther below, P is at most 1
 
     def _worst(self, found: Floats) -> Floats:
-        """The largest numbers for the laws of each row, from those of each tabulated law."""
+        """The largest of the numbers `found`, one per distribution, in each row."""
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class Spanned(Combined):
-    """Tails of laws X + m·Y for all m between two tabulated ends.
+    """Tails of X + m·Y for all m between two adjacent tabulated values of m.
 
-    A row has the laws between two neighbouring ends. Quantiles beyond the median are convex in m,
-    so those at the ends are the largest. `logs` has one entry for each end, `below` for each row.
+    Each row covers the distributions between two such values. Quantiles beyond the median are
+    convex in m, so their maximum is at one of the two. `logs` has an entry for each tabulated m,
+    and `below` has an entry for each row.
     Proof: docs/proofs/groups.md (20).
     """
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
-        """The same for all laws of a row; with a gap, each side has beta/2."""
+        """The result of `Combined.reach`, as a maximum over all distributions of a row.
+
+        If there is a gap, each side has error probability beta/2.
+        """
         gap = np.where(np.isfinite(gap), 0.0, np.inf)
         ends = (super(Spanned, self).reach(np.add(rows, end), gap, beta) for end in (0, 1))
         return np.maximum(*ends)
@@ -235,21 +240,21 @@ def of_means(cells: int | None) -> Combined:
 
 @lru_cache(maxsize=32)
 def of_a_row(cells: int | None, others: int) -> Spanned:
-    """Tails of (1 − m)·z_0 − m·(z_1 + … + z_others), for all m in each part of the range.
+    """Tails of (1 − m)·z_0 − m·(z_1 + … + z_others), for all m in each bin of the unit range.
 
     Proof: docs/proofs/frequencies.md (13).
 
     Args:
-        cells: number of noises that sum to zero, more than these; None if they are independent.
+        cells: number of noises that sum to zero, above 1 + others; None if they are independent.
         others: number of noises with the coefficient −m.
     """
     factor, used = 1.0, 1 + others
     if cells is None or cells > WAVES:
         factor, cells = _most_likelier(cells, used), None
     outer = [_tail_of(cells, [1.0 - m, *[-m] * others]) for m in EDGES.tolist()]
-    # The variance is a·(m − 1/used)² + least, for noises that sum to zero and for others: between
-    # two ends it is smallest at the m that is nearest to 1/used. A symmetric log-concave density
-    # of variance σ² is at most 1/(σ√2), so at −t the tail is at most ½ + t/(σ√2).
+    # In both cases the variance is a·(m − 1/used)² + least. Between two ends it is smallest at the
+    # m that is nearest to 1/used. A symmetric log-concave density of variance σ² is at most
+    # 1/(σ√2), so at −t the tail is at most ½ + t/(σ√2).
     quiet = np.clip(1.0 / used, EDGES[:-1], EDGES[1:])
     square, total = np.square(1.0 - quiet) + others * np.square(quiet), 1.0 - used * quiet
     variance = 2.0 * square
@@ -266,8 +271,8 @@ def of_a_row(cells: int | None, others: int) -> Spanned:
 def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
     """Bounds on the tail of Σ v·z at all points, for any number of cells.
 
-    As `_of_four`, in a unit in which hardly anything is beyond half of the period, by Chernoff's
-    bound for independent noises.
+    It works like `_of_four`, but chooses a unit in which the probability beyond half of the period
+    is negligible, by Chernoff's bound for independent noises.
     """
     theta, _ = _sines()
     used = np.array([each for each in coefficients if each != 0.0])
@@ -288,10 +293,11 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
 
 @lru_cache(maxsize=32)
 def of_a_sum(cells: int | None, added: int = 2) -> Combined:
-    """Tails of the sum of the noises of `added` cells, fewer than all.
+    """Tails of the sum of the noises of `added` cells, in a table with more than `added` cells.
 
-    Its density is that of the sum of these noises, times that of the sum of all others if the table
-    is closed. Proof: docs/proofs/groups.md (5), (7).
+    The density is that of the sum of `added` independent noises. If the noises of all cells sum to
+    zero, it is multiplied by the density of the sum of all other noises, and normalized.
+    Proof: docs/proofs/groups.md (5), (7).
     """
     if added == 2 and (cells is None or cells > EXACT):
         found = 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE)
@@ -486,10 +492,7 @@ class Contrast:
 
     @cached_property
     def _own(self) -> Floats:
-        """The coefficients, centered if noises sum to zero.
-
-        Adding a constant then has no effect.
-        """
+        """The coefficients, centered if noises sum to zero; this does not change Σ v_j·z_j."""
         if self.closed is None:
             return self.values
         return np.asarray(self.values - (self.values.max() + self.values.min()) / 2.0)
@@ -566,7 +569,7 @@ def _tails(own: tuple[float, ...], cells: int) -> Floats:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         theta, moments = moments_of(np.array(own), cells)
-    known = np.isfinite(moments)  # of many cells, those of the largest rates overflow
+    known = np.isfinite(moments)  # with many cells, moments at the largest rates overflow
     theta, moments = theta[known], moments[known]
     far = _AT[:, None]
     markov = 0.5 * moments / np.cosh(np.minimum(theta * far, 700.0))

@@ -298,7 +298,10 @@ class NearlyGaussian:
         self._off = 2.0 / math.pi * (inner + self._far(variances[:-1] * square, end, largest))
 
     def _far(self, squares: Floats, end: float, largest: float) -> Floats:
-        """Bound on both waves beyond frequency `end`. Proof: docs/proofs/tables.md (9)."""
+        """Bound on the integrals of the sum's and the Gaussian's wave beyond frequency `end`.
+
+        Proof: docs/proofs/tables.md (9).
+        """
         # Both waves decrease at least like e^{−2σ²θ²/π²} up to the first peak of the sum's wave.
         # The integral of e^{−cθ²}/θ beyond e is at most e^{−ce²}/(2ce²).
         rate = 2.0 / math.pi**2 * squares * end**2

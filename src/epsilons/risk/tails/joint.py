@@ -545,7 +545,7 @@ class CubeNoise:
         beyond = float(_poisson(np.array(near), d + 1).sum())
         half = _poisson(2.0 * np.array([near, a]), d + 1).sum(axis=-1)
         # Cubes with R > near extend beyond one end or both ends of [−a, a]. In both cases, subtract
-        # the probability that all c_j + z_j are inside anyway.
+        # the probability that all c_j + z_j are still inside.
         one = math.exp(min(near - d * math.log(2.0), 700.0)) * float(half[0] - half[1])
         both = float(_poisson(np.array(a), d + 1)[-1]) * math.exp(-min(b, 745.0))
         return min(max(beyond - one - both, 0.0), 1.0)

@@ -91,10 +91,10 @@ def _composed(mechanism: Any) -> Verdict:
 
 
 def _parallel(mechanism: Any) -> Verdict:
-    """Check parallel composition: the loss at a level is the largest over the groups that have it.
+    """Check parallel composition: the loss at a level is its largest loss in any group.
 
-    A person is in one group and loses what its mechanism spends. Groups are public, so replacing a
-    person's value leaves them in their group.
+    A person is in one group, and only the mechanism of that group affects them. Groups are public,
+    so replacing a person's value does not change their group.
     """
     budgets = budgets_of(mechanism.levels)
     place = {budget: at for at, budget in enumerate(budgets)}
@@ -121,7 +121,11 @@ def _tosses(stage: Any) -> bool:
 
 
 def _reduced(mechanism: Any) -> Verdict:
-    """Check noisy counts of octaves and a mechanism on slots with public budgets."""
+    """Check a mechanism that counts people by octave of ε, and then fills a number of slots.
+
+    The counts are noisy. The number of slots, and their budgets, are public. A person's loss is the
+    loss of the count plus the loss of the mechanism on the slots.
+    """
     counted, slots = exact(mechanism.counts_stage), exact(mechanism.bounded)
     if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
         raise PrivacyError("People must be counted under add/remove, and slots replaced.")
@@ -212,7 +216,7 @@ class CheckedChannel(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """The budget that it must respect."""
+        """The budget that the randomizer must respect."""
 
     @property
     def inputs(self) -> Sequence[Any]:

@@ -3,8 +3,8 @@
 P(candidate) ∝ prior·e^{−u/scale}. For the odds (l, r), u is an integer combination of weights: u =
 max(0, r·before − l·(in or after), l·after − r·(before or in)). The checker computes u
 independently, from lists of people. It compares u with the mechanism's exponents for some
-candidates, on many small data sets and their neighbours. The loss follows from the largest
-difference between the changes of two u.
+candidates, on many small data sets and their neighbours. If a person changes, u changes for each
+candidate. The loss follows from the largest difference between these changes for two candidates.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SelectionMechanism(Protocol):
 
     @property
     def scale(self) -> int:
-        """The divisor of a distance."""
+        """The divisor of u in the exponent."""
 
     @property
     def neighbours(self) -> str:
@@ -59,7 +59,7 @@ class SelectionMechanism(Protocol):
         """The candidates: `first`, `last`, and the total prior weight `before` each."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
-        """Return −ln P(candidate) + ln(prior), up to a constant for all candidates."""
+        """Return −ln P(candidate) + ln(prior), up to a constant that all candidates share."""
 
 
 def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
@@ -96,11 +96,11 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
 
 
 def _spread(neighbours: str, odds: Sequence[int]) -> int:
-    """Return by how much two distances can diverge when a person of weight 1 changes.
+    """Return how far the changes of u for two candidates can differ, for a person of weight 1.
 
     A replaced person can move from one side of a candidate to the other. Then r·before − l·(in or
-    after) changes by l + r, and one distance can grow by that while another falls by it. An added
-    or removed person is on one side, and changes the difference by l or by r.
+    after) changes by l + r. So u can grow by l + r for one candidate and fall by as much for
+    another. An added or removed person is on one side, and changes u by at most l or r.
     """
     left, right = odds
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
@@ -191,7 +191,7 @@ class DiffusedMechanism(Protocol):
 
     @property
     def middle_scale(self) -> int:
-        """The divisor of a distance in that selection."""
+        """The divisor of u in the exponent of that selection."""
 
 
 def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:

@@ -67,10 +67,10 @@ class AdditiveMechanism(Protocol):
     """An additive integer mechanism: floor(Σ k·g / grid) + noise, possibly after sampling.
 
     Each person at level l adds `weights[l]·g`, where g can change by `reach` in each of `moves`
-    sums with independent noise. This is an ℓ1 distance of moves·reach; if the grid is 1, also for
-    contributions split over many sums. With sampling, a person at level l is used with probability
-    `keep[l]`. Otherwise the middle of the range replaces their value; no value is farther from it
-    than half the range.
+    sums with independent noise. So the sums change by at most moves·reach in ℓ1. If the grid is 1,
+    this also holds for a person who splits their contribution over many sums. With sampling, a
+    person at level l is used with probability `keep[l]`. Otherwise their value is replaced by the
+    middle of the range, which is at most half the range away from any value.
     """
 
     @property
@@ -110,7 +110,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
     """Compute the privacy loss of a person at each level of an additive integer mechanism.
 
     Replacing a person's value changes Σ k·g by at most k·reach. So the quotient by the grid,
-    rounded down, changes by at most ceil(k·reach/grid) lattice points, in each of `moves` sums. The
+    rounded down, changes by at most ceil(k·reach/grid) lattice steps, in each of `moves` sums. The
     loss is the largest change of the law's exponent over that distance.
 
     Args:
@@ -178,7 +178,7 @@ def weights_of(mechanism: Any, levels: int) -> list[int]:
 
 
 def lattice_moves(mechanism: Any, why: str) -> list[int]:
-    """Return by how many lattice points a person at each level can move each of several sums.
+    """Return by how many lattice steps a person at each level can move each of several sums.
 
     A sum changes by k·reach on the grid. So its quotient, rounded down, changes by at most
     ceil(k·reach/grid).
@@ -201,7 +201,7 @@ def lattice_moves(mechanism: Any, why: str) -> list[int]:
 
 
 def _moved(law: LawPieces, distance: int, grid: int) -> Fraction | float:
-    """Return the loss over a distance on the grid, rounded up to full lattice points."""
+    """Return the loss over a distance on the grid, rounded up to whole lattice steps."""
     return law.loss(-(-distance // grid))
 
 
@@ -423,7 +423,8 @@ def even(law: LawPieces, d: int) -> float:
 # edge, or d is 0 or k·steps. All vertices are integers.
 
 _NEAR = 4
-"""Stairs, and units of the count, to search on each side of 0; farther out, changes repeat."""
+"""The numbers of stairs and of count units to search on each side of 0. Farther out, the changes of
+the exponent repeat."""
 
 _FAR_PAIRS = (7, 64, 1001, 2**20)
 """More distant stairs that are also searched, to check that the changes repeat."""
@@ -451,7 +452,7 @@ class PairMechanism(Protocol):
 
     @property
     def steps(self) -> int:
-        """Lattice points per unit of weight."""
+        """The number of lattice points per unit of weight."""
 
     @property
     def law(self) -> Any:
@@ -514,9 +515,9 @@ def everywhere(law: Stepped, steps: int) -> Fraction:
 
 
 def at_vertices(law: Stepped, steps: int, inner: int) -> Fraction:
-    """Return the largest change over vertices (x, d), for counts near 0 and far along the waist.
+    """Return the largest change of the exponent over vertices (x, d).
 
-    The waist contains the most likely counts for each x.
+    The counts are near 0, or far from 0 along the waist, the most likely counts for each x.
     """
 
     def exponent(x: int, k: int) -> Fraction | float:

@@ -1,7 +1,7 @@
 """Copies of a table in which one person is changed, in the same format as the original.
 
-A person's rows are found by equal entries, independently of the tally. If an engine treats
-different entries as equal (a collation), Python compares the entries one by one.
+A person's rows are found by comparing ids, independently of the tally. If an engine treats
+different ids as equal (a collation), Python compares the ids one by one.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class TextTable:
         return [self._row(at) for at in spread_out(len(self))]
 
     def _places(self, person: Any) -> Any:
-        """Return the records of a person: those with the id as the content of its cell."""
+        """Return the indices of the records that have this id in the person column."""
         name = str(person).encode("utf-8", "surrogatepass").replace(b'"', b'""')
         if not name:
             return np.zeros(0, dtype=int)
@@ -475,7 +475,10 @@ class Lazy:
         return self._rows(self.frame.head(LOOKED_AT // 10))
 
     def _like(self, row: Row) -> Any:
-        """Return a filter for the rows of a person, or for rows that the engine treats as equal."""
+        """Return a filter for the rows of a person.
+
+        If the engine treats different ids as equal, the filter also selects other people's rows.
+        """
         import narwhals as nw
 
         roles = ["person"] if row.get("person") is not None else list(self.names)
