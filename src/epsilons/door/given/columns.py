@@ -197,9 +197,7 @@ def read(
     table = moved(table)
     if odd:
         table = guarded(lambda: _as_cells(table, odd), *table.failure)
-    for parameter, column, own in _declared(table, held):
-        if own == "text":
-            _check_dictionary(table, parameter, column)
+    _check_dictionaries(table, held)
     if offers is not None and ladder is not None and table.person is not None:
         who = table.person
         table = guarded(lambda: with_whole(table, who), *table.failure)
@@ -473,6 +471,12 @@ def with_whole(table: Columns, column: str) -> Columns:
         return table
     frame = table.frame.with_columns(in_query(column, dtype, "integers").alias(column))
     return replace(table, frame=frame, types={**table.types, column: nw.Int64()})
+
+
+def _check_dictionaries(table: Columns, kind: LabelKind | None) -> None:
+    for parameter, column, held in _declared(table, kind):
+        if held == "text":
+            _check_dictionary(table, parameter, column)
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
