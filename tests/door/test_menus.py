@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Ask, chosen
+from epsilons.door import Ask, chosen, enrolled
 from epsilons.door import open as open_rows
 from epsilons.door.given import columns
 from epsilons.door.given.menus import Chosen
@@ -210,3 +210,11 @@ def test_two_words_for_one_budget_are_one_level() -> None:
     same = {"a": 0.5, "b": 0.5}
     rows = open_rows([1.0, 2.0, 3.0], epsilon=words(["a", "b", "a"], same), person=[1, 1, 2])
     assert rows.count(Ask("numbers", BOUNDS)).levels.tolist() == [0.5]
+
+
+def test_an_entry_of_another_type_opens_no_account(tmp_path: Path) -> None:
+    """In an INTEGER column of SQLite, 1.5 is not the word 1."""
+    codes = words("code", {1: 0.1, 2: 0.5, 3: 2.0})
+    found = enrolled(on_sqlite(TABLE, tmp_path), "who", codes, lenient=True)
+    tags = {tag for batch in found.people.tagged() for tag in batch}
+    assert tags == {f"s:p{place}".encode() for place in range(120)}
