@@ -1,4 +1,4 @@
-"""Measured errors of our method and of others, on shuffled people."""
+"""Measured errors of our method and of others, with values given to people in random order."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def extreme(n: int) -> Floats:
 def measure(
     cases: list[Compared], population: Floats, trials: int, seed: int
 ) -> dict[tuple[str, str], Measured]:
-    """Measure squared errors of all profiles and estimators, on the same shuffled people."""
+    """Measure squared errors of all cases and estimators, on the same random orders of values."""
     n, rng = len(population), np.random.default_rng(seed)
     keys, columns, noises, expected = [], [], [], []
     factor = population.var() * n / (n - 1)
@@ -85,7 +85,7 @@ def measure(
 
 
 def called(case: Compared, population: Floats, trials: int) -> Measured:
-    """Measure squared errors of our method, by calling `ep.mean` on the shuffled people."""
+    """Measure squared errors of our method, by calling `ep.mean` on values in random order."""
     rng = np.random.default_rng(SEED + 2)
     truth, errors = population.mean(), np.empty(trials)
     for trial in range(trials):
@@ -96,7 +96,10 @@ def called(case: Compared, population: Floats, trials: int) -> Measured:
 
 
 def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
-    """Measure squared errors of the best groups, with OpenDP's mean and Laplace noise per group."""
+    """Measure squared errors of the best division of people into groups by budget.
+
+    OpenDP releases the mean of each group, with Laplace noise.
+    """
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

@@ -47,7 +47,9 @@ def shares_of(name: str, k: int) -> Floats:
 
 
 def squares(one: Weighing, noise: float, shares: Floats) -> float:
-    """Return the expected sum of squared errors for shuffled people, after projection to sum one.
+    """Return the expected sum of squared errors after projection to sum one.
+
+    The expectation is over noise, and over random assignments of the categories to people.
 
     Args:
         one: the weights, the noise scale, and possibly sampling probabilities.

@@ -131,7 +131,9 @@ def naming(name: str) -> set[Path]:
 
 @pytest.mark.parametrize("statistic", sorted({*STATISTICS} - {"mean", "frequencies"}))
 def test_no_other_file_knows_a_statistic(statistic: str) -> None:
-    """Only four files name a statistic: those of its question, its function and the two tables.
+    """Only four files name a statistic: those of its question and its function, and two tables.
+
+    The tables are `__init__.py`, with the public names, and `questions/table.py`.
 
     Means and frequencies are exempt, because plans, papers and the corridor build on them.
     """
@@ -143,7 +145,7 @@ def test_no_other_file_knows_a_statistic(statistic: str) -> None:
 
 
 def test_only_means_and_shares_are_told_apart_by_name() -> None:
-    """Code compares `statistic` with these three names only.
+    """Code compares `statistic` with the names of means, frequencies and shares only.
 
     Other differences between statistics are methods of the question or of the estimate.
     """

@@ -21,7 +21,7 @@ EPSILON = np.where(np.arange(N) % 2 == 0, 2.0, 8.0)
 WORDS = np.where(VALUES < 0.5, "low", "high")
 GAPS = VALUES.copy()
 GAPS[3] = np.nan
-PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # a person has one budget
+PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # a person's rows have one budget
 PEOPLE[:8] = [0, 1, 0, 1, 0, 1, 0, 1]
 
 PUBLIC: dict[str, Any] = {"neighbours": "add-remove", "levels": {2.0: 300, 8.0: 300}}

@@ -368,6 +368,7 @@ def test_every_option_of_every_command_is_compared() -> None:
         "reproduce": [(["--quick", "--out", "--seed"], {})],
     }
     assert set(compared) <= set(cli.commands)
+    # The options below are tested in the files that the comments name.
     known = {p.name for n in ("mean", "frequencies", "quantile") for p in cli.commands[n].params}
     known |= {
         "x",
@@ -382,7 +383,8 @@ def test_every_option_of_every_command_is_compared() -> None:
     shared |= {"--compare-menus", "--goal", "--people"}  # tests/planning: test_menus, test_need
     shared |= {"--by", "--group", "--group2"}  # tests/questions/test_tables.py
     for name, command in cli.commands.items():
-        # Tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py, collector, tasks.
+        # These commands are tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py,
+        # collector and tasks.
         if name in ("compare", "ledger", "publish", "statement", "survey"):
             continue
         if isinstance(command, click.Group):  # `replay` takes the options of publishing
@@ -391,8 +393,7 @@ def test_every_option_of_every_command_is_compared() -> None:
                 assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
-            # These commands have the same class as the two commands above, and pass their options
-            # on in the same way.
+            # All other commands are of two classes, and each class passes on all options alike.
             assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= known, name
             continue

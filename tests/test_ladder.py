@@ -1,4 +1,4 @@
-"""The public ladder: a rung depends only on a person's own ε, and is never above it."""
+"""The public ladder: a rung (budget level) depends only on a person's ε, and is never above it."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
-# Clarabel warns if it does not reach the requested precision. The tests compare with what it
-# reached.
+# Clarabel warns if it does not reach the requested precision. The tests compare with the
+# risk that it reached.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 PROFILES = 50

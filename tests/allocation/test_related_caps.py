@@ -40,7 +40,10 @@ ASKED = [
 def written(
     levels: Floats, counts: Floats, spent: Floats, assumption: Assumption, total: float = 1.0
 ) -> Floats:
-    """Return the mean squared error for each row of effective budgets; weights sum to `total`."""
+    """Return the mean squared error for each row of effective budgets.
+
+    Weights are proportional to effective budgets, and sum to `total`.
+    """
     sums = spent @ counts
     weights, n = total * spent / sums[:, None], float(counts.sum())
     assert np.all(spent <= levels * (1.0 + 1e-12))
@@ -73,7 +76,8 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
     mine = float(written(levels, counts, found.spent[None, :], assumption)[0])
     assert found.risk == pytest.approx(mine, rel=1e-9)
     assert mine <= float(risks.min()) * (1.0 + 1e-9)
-    assert mine >= float(risks.min()) * (1.0 - 1e-4)  # both solve the same problem
+    # The scan is nearly as good, so both solve the same problem.
+    assert mine >= float(risks.min()) * (1.0 - 1e-4)
     goal = MeanGoal(assumption, "mse", 0.95)
     assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, OPEN)
 
@@ -158,7 +162,8 @@ def test_minimax_is_near_a_scan_of_caps_and_factors(assumption: Assumption, name
     mine = written(levels, counts, found.spent[None, :], assumption, found.total)
     assert found.risk == pytest.approx(float(mine[0]), rel=1e-9)
     assert found.risk <= least * (1.0 + 1e-4)
-    assert found.risk >= least * (1.0 - 0.02)  # both solve the same problem
+    # The grid is nearly as good, so both solve the same problem.
+    assert found.risk >= least * (1.0 - 0.02)
 
 
 @pytest.mark.parametrize("assumption", ASKED)

@@ -72,7 +72,7 @@ Goal = tuple[Assumption, str, float]
 
 
 def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
-    """Return an allocation. A warning is an error."""
+    """Return an allocation, and raise an error on any warning."""
     assumption, loss, confidence = goal
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,7 +82,10 @@ def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
 
 
 def price(found: Allocation) -> float:
-    """Return the weight per unit of ε: the scale of Laplace noise, or unit/rate for a staircase."""
+    """Return the weight that a person may have for each unit of ε that they spend.
+
+    It is the scale of Laplace noise, or the unit of staircase noise divided by its rate.
+    """
     if found.stairs is None:
         return found.scale
     with np.errstate(over="ignore"):

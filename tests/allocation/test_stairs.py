@@ -126,7 +126,7 @@ def test_the_search_for_the_pac_error_is_near_the_best(
 ) -> None:
     """The search tries only a few candidates.
 
-    Its risk is within 3 % of the best of all rates here.
+    Here, its risk is within 3 % of the smallest risk over all rates.
     """
     found = ep.allocate(budgets, **asdict(assumption), loss="pac", method="staircase").risk
     rates = {level / m for level in budgets for m in range(1, 7)}

@@ -1,4 +1,4 @@
-"""Fitted exponents are those of the simulated data. A point can be measured in another process."""
+"""Fitted exponents are those of the simulated data, and a size can be timed in another process."""
 
 from __future__ import annotations
 

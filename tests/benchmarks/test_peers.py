@@ -1,4 +1,4 @@
-"""Other libraries are run, timed out and described.
+"""Other libraries are run, stopped after a time limit, and described.
 
 The tests install nothing and need no network.
 """

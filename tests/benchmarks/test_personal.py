@@ -239,7 +239,8 @@ def test_the_gains_that_are_claimed() -> None:
     assert wide.gain(personal_cases.NAMED) >= 2.0
     assert narrow.gain(personal_cases.NAMED) >= 1.6
     assert 1.012 <= two.gain(personal_cases.NAMED) <= 1.013
-    for case in (wide, narrow):  # here the gains are smaller, as the page says
+    # Over composition and sampling, the gains are smaller, as the page says.
+    for case in (wide, narrow):
         assert 1.4 <= case.gain(personal_cases.CLEVER) <= case.gain(personal_cases.NAMED)
 
 
@@ -280,7 +281,8 @@ def test_measured_errors_have_their_formulas() -> None:
 def test_a_wrong_formula_is_noticed() -> None:
     cases = personal_cases.compared(500, (personal_cases.WIDE,))
     found = personal_trials.measure(cases, personal_trials.skewed(500), 4_000, 1)
-    for one in found.values():  # as if noise had variance scale², not 2·scale²
+    # The wrong formula has noise of variance scale² instead of 2·scale².
+    for one in found.values():
         assert personal_trials.Measured(one.squares, one.expected / 2.0).z > 6.0
 
 

@@ -270,8 +270,9 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
     chunked = head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"E" * 4096
     assert b" 413 " in raw(served, chunked)[:20]
     assert b" 400 " in raw(served, head + b"X: " + b"y" * 100_000)[:20]
+    # These requests are complete, and have a head of exactly `more` bytes.
     for more, status in ((16_384, b" 201 "), (16_385, b" 400 "), (120_000, b" 400 ")):
-        good = served.token("lunch")  # enough for a complete request with a head of this size
+        good = served.token("lunch")
         assert served.reserve("lunch", good, lock(key_of(good))).status == 201
         start = begun(secrets.token_hex(16), good) + f"Reservation: {key_of(good)}\r\n".encode()
         end = b"\r\nContent-Length: 25\r\n\r\n"

@@ -34,7 +34,7 @@ EVERYTHING = {
 
 
 def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
-    """Check that each estimate has a batch of new reports or more, and that a batch is withheld."""
+    """Check that each estimate adds at least one batch of reports, and withholds at least one."""
     counts = [told["reports"] for told in seen]
     assert counts == sorted(counts)
     assert all(later - earlier >= BATCH for earlier, later in itertools.pairwise(counts))
@@ -169,7 +169,11 @@ SURVEYS_A_CELL = 300
 
 
 def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
-    """Count how often the first and the narrower interval cover the true value."""
+    """Count how often each of two intervals covers the true value.
+
+    The first interval gives all reports equal weights. The other one weights them by variance, and
+    is narrower.
+    """
     survey, values, shares, truth = KINDS[kind]
     options = survey.options
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -200,7 +204,7 @@ def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
 def test_the_first_interval_holds_whatever_people_chose(
     people: int, kind: str, choice: str
 ) -> None:
-    """The first interval covers at least 95 %, even if levels are related to answers.
+    """The first interval covers in at least 95 % of surveys, even if levels depend on answers.
 
     The false-alarm probability is 10⁻⁶.
     """

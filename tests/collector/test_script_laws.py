@@ -66,7 +66,10 @@ def off(count: int, chance: float) -> float:
 
 
 def furthest(case: Case, counts: dict[str, int]) -> float:
-    """Return the largest distance over the counts of each report and of all flipped reports."""
+    """Return how far the worst count is from its expectation, in standard deviations.
+
+    There is a count for each possible report, and one for all flipped reports together.
+    """
     assert set(counts) <= set(case.law)
     assert sum(counts.values()) == PEOPLE
     each = [off(counts.get(sent, 0), chance) for sent, chance in case.law.items()]
@@ -75,7 +78,7 @@ def furthest(case: Case, counts: dict[str, int]) -> float:
 
 
 def drawn(folder: Path, epsilon: float, changed: dict[str, str], seed: int | None) -> list[float]:
-    """Return the distances of all cases; `seed` is None for the system's generator."""
+    """Return `furthest` for each case. If `seed` is None, the system's generator is used."""
     tape = folder / "tape"
     if seed is not None:
         tape.write_bytes(np.random.default_rng(seed).bytes(PEOPLE * 24))

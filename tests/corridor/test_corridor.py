@@ -146,7 +146,7 @@ LABELLED: dict[str, tuple[Any, ...]] = {
         ["a", "b"],
     ),
 }
-"""Arguments that are not text. Within an entry, each argument gives a different question."""
+"""Arguments that are not text. All arguments of an entry give different questions."""
 
 
 def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:

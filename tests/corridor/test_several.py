@@ -269,8 +269,8 @@ def test_errors_come_before_noise() -> None:
 def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Means of different people are never added up.
 
-    In one table, all means are of the same people. Otherwise, the weights would not be those that
-    were verified.
+    The weights of their joint mechanism are verified for one set of people. In one table, all means
+    are of the same people.
     """
     import dataclasses
 
@@ -341,7 +341,7 @@ def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
         if about == "population":
             truth = [0.2 * -math.expm1(-5.0)] * 3
         off = [abs(each.raw - true) for each, true in zip(releases, truth, strict=True)]
-        if seed == 0:  # in all runs the same, because the margin depends only on budgets
+        if seed == 0:  # the margin depends only on budgets, so it is the same in all runs
             margin: Any = releases[0].estimate.margin
             reach = margin.error(assumption, 0.9), margin.at_once(assumption, 0.9)
         missed += np.array(off) > reach[0]

@@ -110,7 +110,8 @@ def test_parts_that_round_to_other_floats_are_within_the_budgets_that_are_named(
     """The stated budget is at least the sum of its shares, each of which is rounded down."""
     parts = [float_down(Fraction(level) * share / sum(shares)) for share in shares]
     first = -float_down(-Fraction(parts[0]) * sum(shares) / shares[0])
-    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # too small for the shares
+    # A budget that is computed from the first share alone is too small for all shares.
+    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)
     releases = ep.publish(
         [ep.Mean(np.arange(40.0), bounds=(0, 40), method="proportional")] * 3,
         epsilon=np.full(40, level),

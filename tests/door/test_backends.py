@@ -281,7 +281,7 @@ def test_only_the_tally_comes_back(
         {
             "number": [k + 0.5 for k in range(n)],
             "word": [f"word {k}" for k in range(n)],
-            "epsilon": [1.0 + k / n / 300.0 for k in range(n)],  # two levels of nine-bit floats
+            "epsilon": [1.0 + k / n / 300.0 for k in range(n)],  # in nine bits, two levels
             "who": [f"person {k}" for k in range(n)],
         }
     )
@@ -302,7 +302,7 @@ def test_only_the_tally_comes_back(
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
     levels = len(bins.levels)
     assert levels == 2
-    # Some engines parse long queries slowly. They do not merge small groups in the query, so they
+    # DuckDB and Spark parse long queries slowly. So their queries do not merge small groups, and
     # return one group for each word.
     words = n if "duckdb" in name or name == SPARK else 4 * levels
     most = [levels, words, words, 251 * levels, levels, 3 * levels, 4 * levels, 251 * levels]

@@ -83,7 +83,7 @@ def reference(rows: Rows, categories: list[Any], other: Any, *, person: bool) ->
             place = catch if place is None else place
             assert place is not None
             entry[2][place] += SHARES // len(values) if person else 1
-        # The remainder of a unit is spread over the cells: one point each, from the first cell on.
+        # The remainder of a unit is spread over the cells in steps of 1, from the first cell on.
         for unit in range(SHARES % len(values) if person else 0):
             entry[2][unit % len(labels)] += 1
     ordered = sorted(found.values())

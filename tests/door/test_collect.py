@@ -144,7 +144,7 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread never waits for a lock that it holds, even if it is interrupted at the very end."""
+    """A thread never waits for a lock that it holds, even if a signal comes as it acquires it."""
 
     class Interrupted:
         """A lock. Immediately after a timed acquire, it raises a signal."""

@@ -132,7 +132,7 @@ def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
 def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
     """If a name occurs twice, as after a join, other columns are not renamed.
 
-    A subquery would rename them.
+    A query with a subquery would rename them.
     """
     data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")

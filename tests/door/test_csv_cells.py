@@ -117,7 +117,7 @@ def others(count: int) -> list[bytes]:
 
 
 def totals(found: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the number of people and the totals on both rungs. A rung can be empty."""
+    """Return the number of people and the totals on both rungs (budget levels), even empty ones."""
     sums = found.cells
     people, added = np.zeros(2, dtype=np.int64), np.zeros((2, sums.shape[1]), dtype=np.int64)
     place = (found.levels == 1.0).astype(int)

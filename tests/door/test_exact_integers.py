@@ -1,4 +1,4 @@
-"""Integers that are not exact as floats are exact on every engine."""
+"""Integers that no float can represent are exact on every engine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every engine returns levels with many digits exactly as declared.
 
 Ibis writes numbers into queries as decimals, and a database can parse a decimal as the float next
-to it. A rung that came back as another float would be mistaken for the rung above.
+to it. A rung (budget level) that came back as another float would be mistaken for the rung above.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types that a reader infers from all cells have no effect where no data may be refused.
+"""Under add/remove, where no data may be refused, types that a reader infers have no effect.
 
 Each table is read twice: unchanged, and with one more person, whose cell makes the reader infer
 another type for the column. The integers of all other people must not change.

@@ -1,4 +1,4 @@
-"""On a public ladder, rungs, sums and cells are the same on every engine."""
+"""On a public ladder, rungs (budget levels), sums and cells are the same on every engine."""
 
 from __future__ import annotations
 

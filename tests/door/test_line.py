@@ -1,4 +1,7 @@
-"""On every engine, buckets of the float64 line have the same integers as in plain Python."""
+"""Counts of people by bucket, a narrow range of floats, are the same on every engine.
+
+The reference is computed in plain Python.
+"""
 
 from __future__ import annotations
 
@@ -291,7 +294,7 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
     # Person a has the midpoint of 1 and 3. Person b has two budgets, and the smaller one, 0.3, is
-    # on the rung 0.1. Person f has one valid value, and person g has none.
+    # on the rung (budget level) 0.1. Person f has one valid value, and person g has none.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(

@@ -71,7 +71,10 @@ def drawn(seed: int, levels: list[float]) -> list[dict[float, int]]:
 def opened(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[line.Lined, bool]]:
-    """Return the line of the rows on one engine, and whether that engine looks up weights."""
+    """Return a function that opens rows on one engine.
+
+    That function returns the rows by bucket, and whether the engine looks up weights.
+    """
     name: str = request.param
     if name.endswith("by itself"):
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
@@ -117,7 +120,7 @@ def test_every_engine_adds_up_the_weights_of_plain_python(
 def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
     opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
 ) -> None:
-    """Everyone has the weight of their rung.
+    """Everyone has the weight of their rung (budget level).
 
     The budget 0.26 is below the rung 0.3, although both have the same two-bit key.
     """
@@ -193,7 +196,7 @@ def test_two_zeros_are_one_budget(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 
     def apart(table: Any) -> Any:
         assert real(table) is not None
-        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # an engine may return both
+        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # engines may return both zeros
 
     monkeypatch.setattr(line_engine, "budgets", apart)
     data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data

@@ -45,7 +45,7 @@ BYTES = [b"it's", b"\\x00", b"\x00"]
 @pytest.mark.parametrize(
     ("engine", "labels"),
     [
-        *[("polars", TEXT), ("pyarrow", TEXT)],  # DuckDB compares text as bytes
+        *[("polars", TEXT), ("pyarrow", TEXT)],  # not DuckDB, which compares text as bytes
         *[(engine, labels) for engine in ("polars", "duckdb") for labels in (WHOLE, BYTES)],
     ],
 )

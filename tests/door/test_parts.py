@@ -127,7 +127,8 @@ def test_what_is_not_hashed_by_its_value_is_read_at_once(tmp_path: Path) -> None
     floats = table(float)
     assert len(by_people(opened(floats))) == 1
     assert len(by_people(opened(table(str, pl.Categorical)))) == 1
-    assert len(by_people(opened(table().lazy()))) == 1  # each part would compute the frame again
+    # A lazy frame is not split, because each part would compute it again.
+    assert len(by_people(opened(table().lazy()))) == 1
     assert len(by_people(opened(table()))) == 3
 
 

@@ -1,4 +1,4 @@
-"""Tallies on a ladder are the same, whether rungs are found by group or row by row."""
+"""Tallies are the same, whether rungs (budget levels) are found by group or row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In SQLite, an entry of another type than its column is missing, as in a CSV file."""
+"""In SQLite, an entry of another type than its column counts as missing, as in a CSV file."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Wide(Case):
         return every
 
     def questions(self, given: dict[str, Any]) -> list[Any]:
-        """Return the questions, with columns in the form in which they are passed."""
+        """Return the questions about the given columns, which are names or arrays."""
         return [self._question(ask, given) for ask in self.asks]
 
     def _question(self, ask: str, given: dict[str, Any]) -> Any:
@@ -156,8 +156,8 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
     tables = tables_of(wide)
     known = "levels" in tables.facts or "menu" in tables.facts
     counted = ("count",) if made.private and known else ()
-    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs, for
-    # any data.
+    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs
+    # (budget levels), whatever the data are.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()
     every = [ask for ask in (*COUNTED, *counted) if ask not in without]
     several = st.lists(st.sampled_from([*every, "second mean"]), min_size=2, max_size=3)

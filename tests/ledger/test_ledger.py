@@ -120,7 +120,8 @@ def test_another_question_under_a_name_is_refused(ledger: ep.Ledger) -> None:
     with pytest.raises(ClaimError, match=r"at_most=0.2, not with share=1/2"):
         mean(ledger, "a", share=0.5)
     data = pl.DataFrame({"who": WHO, "x": X[::-1]})
-    with pytest.raises(ClaimError, match="another question"):  # by column name, not as an array
+    # Here, the column is given by name. In the first call, it is an array.
+    with pytest.raises(ClaimError, match="another question"):
         ep.mean("x", bounds=(0, 1), data=data, person="who", ledger=ledger.claim("a", at_most=0.2))
 
 

@@ -18,7 +18,7 @@ from tests.ledger.work import run_making
 
 
 def usable(where: str) -> None:
-    """Check that an interrupted creation left a ledger. If not, the error says how to create it."""
+    """Check that an interrupted creation left a ledger, or that the error says how to create it."""
     try:
         ledger = ep.Ledger(where)
     except LedgerError as error:

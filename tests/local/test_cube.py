@@ -1,4 +1,7 @@
-"""Caps of the cube: their size, the distribution of masks, and the choice of the best cap."""
+"""Caps: sets of sign vectors that differ in few signs.
+
+The tests are about the size of a cap, the distribution of masks, and the choice of the best cap.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Draws have the distribution given to the checker, and estimators compute their formulas.
 
-`randomize` is compared with `channel` word by word: an answer changes at exactly the random words
-that the probability table implies. Sums, weights and intervals of handwritten reports are compared
-with formulas in this file.
+`randomize` reads 64-bit random words, and `channel` is its table of probabilities. Tests check that
+the answer changes at exactly the word that this table implies. Sums, weights and intervals of
+handwritten reports are compared with formulas in this file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ BUDGETS = [0.0, 0.05, 1.0, 2.3, 7.3, 40.0, 44.4]
 
 
 def coin(epsilon: float, inside: int = 1, answers: int = 2) -> int:
-    """Return ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, in decimal arithmetic."""
+    """Return how many of the 2⁶⁴ words flip an answer: ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, at least 1.
+
+    K is `inside`, and N is `answers`. Decimal arithmetic is used.
+    """
     with localcontext() as context:
         context.prec = 80
         out = answers - inside
@@ -58,7 +61,7 @@ def test_bits_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_numbers_as_one_bit_have_the_law_that_the_checker_reads(epsilon: float) -> None:
-    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words. Then the coin is exact."""
+    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words. Then `coin(ε)` words flip the bit."""
     flip = coin(epsilon)
     mean = local.Mean((0, 1))
     channel: Any = mean.channel(epsilon)
@@ -117,7 +120,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_rows_of_signs_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
-    """In "projection", an answer flips at the exact word. The public seed determines the signs."""
+    """In "projection", `coin(ε)` words flip an answer. The public seed determines the signs."""
     flip = coin(epsilon)
     tables = []
     for seed in (0, 7):
@@ -164,8 +167,9 @@ def test_signs_turn_at_the_word_that_the_checker_reads(epsilon: float) -> None:
     plain = sum(int(side >= 0.0) << k for k, side in enumerate(sides.tolist()))
     chances = vector.channel(epsilon).chances[plain]
     for word, out in ((flip - 1, True), (flip, False)):
-        # If the answer is outside the cap, the first j bits of the next word flip signs. If it is
-        # inside, the next word selects one of the listed masks.
+        # An answer is inside the cap if it differs from the truth in at most `cap.distance` signs.
+        # If it is outside, the first j bits of the next word flip signs. If it is inside, the next
+        # word selects one of the listed masks.
         columns = vector.randomize(x, epsilon, words(seed, 0, word, WORD - 1)).columns
         assert (columns[0].tolist(), columns[1].tolist()) == ([cap.signs], [cap.distance])
         answer = int(columns[3][0])
@@ -296,7 +300,7 @@ def test_labels_are_counted_where_they_were_declared() -> None:
 def test_vectors_are_added_up_as_written_here(signs: int, weights: str) -> None:
     """Vectors are scaled by B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ.
 
-    The test computes ρ by enumeration of a cap.
+    The test computes ρ by enumeration of all answers.
     """
     vector = local.Vector(4, radius=2.0)
     seeds, answers = np.array([5, 6, 7], dtype=np.uint64), np.array([0, 1, 1], dtype=np.uint32)

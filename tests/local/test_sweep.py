@@ -1,4 +1,4 @@
-"""Sums of bits are the same in parts as in one piece, and by exponentials as by tanh."""
+"""Sums of bits are the same in parts as in one piece. Their factors tanh(ε/2) are accurate."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def probabilities(mechanism: Selection, people: list[tuple[int, int]]) -> list[f
     """Return the probabilities computed from the mechanism's exponents."""
     cells, sums = masses(people)
     exponents = [float(mechanism.exponent(at, cells, sums)) for at in range(len(PRIOR))]
-    least = min(exponents)  # a common factor cancels; without it all shares may underflow
+    # Subtracting the least exponent changes no probability, and avoids underflow of all shares.
+    least = min(exponents)
     shares = [p * math.exp(least - e) for p, e in zip(PRIOR, exponents, strict=True)]
     return [share / sum(shares) for share in shares]
 

@@ -121,7 +121,7 @@ def test_draws_follow_the_mechanism_and_never_wrap() -> None:
         many = mechanism.draw(Seeded(6), 400, total=total)
         noise = np.array([int(y) - total for y in [*many.tolist(), single]], dtype=object)
         spread = float(Fraction(sum(abs(y) for y in noise), len(noise)) / mechanism.scale)
-        assert 0.7 < spread < 1.4  # E|X| is the scale, and this is the mean of 401 draws
+        assert 0.7 < spread < 1.4  # the mean of 401 |X|/scale, which is about 1
 
 
 def test_public_people_alone_are_used_without_noise() -> None:

@@ -207,7 +207,7 @@ def test_as_many_stay_as_coins_say() -> None:
 
 
 def test_fractions_are_computed_once() -> None:
-    """The losses of a fine ladder are cached, because the ladder has thousands of rungs."""
+    """Losses on a fine ladder are cached, because it has thousands of rungs (budget levels)."""
     counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
     for mechanism in (pair_of("transformed"), cell_sums(), counts):
         assert mechanism.losses is mechanism.losses

@@ -207,7 +207,7 @@ def test_tables_are_closed_wherever_they_can_be() -> None:
     public = made(ADVERSARIAL["zero and public"], "optimal")
     assert type(public) is Histogram
     assert public.law == PointMass()
-    # For ε = 10⁶ the scale is about 2⁵ lattice points. With more cells than that, the noise is
+    # For ε = 10⁶ the scale is about 2⁵ lattice steps. With more than 2⁵ cells, the noise is
     # independent.
     large = ep.Budgets({1e6: 100})
     few, many = (made(large, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k)) for k in (5, 10**8))

@@ -152,7 +152,7 @@ def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) ->
 
 @pytest.mark.parametrize("odds", [(1, 63), (63, 1), (32, 32)])
 def test_no_distance_overflows(odds: tuple[int, int]) -> None:
-    """Exponents are exact for weights of 2¹⁷ − 1, 2³⁵ people and odds with 64 parts."""
+    """Exponents are exact for weights of 2¹⁷ − 1, for 2³⁵ people, and for odds that sum to 64."""
     mass = (2**17 - 1) * 2**35
     cells, sums = np.array([100, 500, 900]), np.array([mass // 4, mass // 2, mass // 4])
     mechanism = selection(64 << 30, candidates=CellsOf(1000), weights=(1, 2, 2**17 - 1), odds=odds)

@@ -1,4 +1,4 @@
-"""Two noisy sums match the scheme, are rounded down once, and both rise if a person is added."""
+"""Two noisy sums: their totals under every scheme, their rounding, and the effect of one person."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_a_witness_has_the_same_law(cells: int) -> None:
         counts = [np.bincount(each, minlength=401).tolist() for each in (first, second)]
         assert two_samples(counts[0], counts[1]) > ALPHA
         wrong = np.clip(of(3 * ours // 2), 0, 400)
-        if of(ours).max() > cells:  # the number of positive cells has no scale
+        if of(ours).max() > cells:  # not the number of positive cells, which has no scale
             assert two_samples(counts[0], np.bincount(wrong, minlength=401).tolist()) < ALPHA
 
 

@@ -74,7 +74,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def beside(cells: int, scale: float) -> dict[int, float]:
-    """Return the sum of e^{-|z|/scale} over independent cells, for each total of the cells."""
+    """Return Σ e^{-(|z₁| + |z₂| + …)/scale} over all cells z with the same total, by total."""
     one = np.exp(-np.abs(np.arange(-FAR, FAR + 1)) / scale)
     found = one
     for _ in range(cells - 1):
@@ -130,7 +130,7 @@ def test_variance_tail_and_deviation_are_those_of_a_sum(law: Any) -> None:
 
 
 def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
-    """Generate the shifts by this many points, in the norm of the distribution, up to sign."""
+    """Generate all shifts of this length, in the norm of the distribution, up to sign."""
     if isinstance(law, Law):
         yield (points,)
     elif isinstance(law, Cube):
@@ -215,7 +215,7 @@ def test_what_is_no_probability_is_refused(law: Any, wrong: float) -> None:
 
 @pytest.mark.parametrize("law", EVERY)
 def test_the_declared_scale_costs_the_same(law: Any) -> None:
-    """A shift by a multiple of the unit has the same loss as Laplace noise with that scale."""
+    """A shift by a multiple of the unit has the loss of Laplace noise with the declared scale."""
     pieces = law.pieces
     if pieces.shape == "point":
         assert pieces.scale == 0

@@ -153,7 +153,8 @@ def largest_fit(law: Cube, drawn: Any) -> float:
 @pytest.mark.parametrize("law", EVERY[:4])
 def test_the_largest_numbers_follow_it(law: Cube) -> None:
     assert largest_fit(law, law.draw(Seeded(7), 60_000)) > ALPHA
-    if law.dimension > 1:  # power: a coin that accepts the smallest cube slightly too often
+    # Power: a coin that accepts the smallest cube slightly too often is detected.
+    if law.dimension > 1:
         chance, d = np.random.default_rng(7), law.dimension
         r = Geometric(law.scale).draw(Seeded(8), 2_000_000 * (d + 1)).reshape(-1, d + 1).sum(axis=1)
         side = 2 * r[:, np.newaxis] + 1.0

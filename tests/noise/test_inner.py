@@ -38,7 +38,7 @@ def test_pairs_have_two_valleys() -> None:
     variances = [Staircase2D(4, 200, g).variance for g in range(1, 201)]
     assert variances[0] < variances[1]
     assert best_inner_2d(4, 200) == variances.index(min(variances)) + 1 == 79
-    # If the lattice is coarse compared with the rate, a width of one point is best.
+    # If the lattice is coarse compared with the rate, a width of one lattice step is best.
     assert best_inner_2d(40, 200) == 1
 
 
@@ -61,8 +61,8 @@ def test_the_share_is_that_of_geng_and_viswanath(rate: Fraction) -> None:
         cubic = (b - 2 * b**2 + 2 * b**4 - b**5) / 2
         root = (cubic.ln() / 3).exp()
         share = -b / (1 - b) + root / (1 - b) ** 2
-        # On the lattice, the first stair has 2g - 1 points, which is half a point less than g on
-        # each side.
+        # On the lattice, the first stair has 2g - 1 points. So on each side it is half a step
+        # narrower than g.
         assert abs(best_inner(rate, n) - Decimal("0.5") - n * share) < 1
 
 

@@ -60,7 +60,8 @@ def test_a_move_costs_its_length(
     law = Laplaces(scale)
     after = law.exponent(start[0] + move[0], start[1] + move[1])
     assert abs(after - law.exponent(*start)) <= (abs(move[0]) + abs(move[1])) / scale
-    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # from 0 on, both are equal
+    # If the move starts at 0, the bound is attained.
+    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale
 
 
 @pytest.mark.statistical

@@ -27,7 +27,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**12), st.integers(1, 10**12))
 
 
 def tower(rate: Fraction, n: int, g: int, far: int) -> dict[int, Decimal]:
-    """Return e^{-rate·level} at each distance, by repeated multiplication."""
+    """Return e^{-rate·k} at each distance, which is on stair k, by repeated multiplication."""
     b = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     weights, weight = {}, Decimal(1)
     for a in range(far):

@@ -73,7 +73,7 @@ def test_a_staircase_costs_its_rate(n: int, g: int) -> None:
     assert max(abs(levels[x + s] - levels[x]) for x in inside for s in range(n + 1)) == 1
     losses = [abs(law.log_pmf(x + s) - law.log_pmf(x)) for x in inside for s in range(n + 1)]
     assert max(losses) == pytest.approx(float(RATE), rel=1e-13)
-    # A shift by one more lattice point has a larger loss.
+    # A shift by one more lattice step has a larger loss.
     assert max(abs(levels[x + n + 1] - levels[x]) for x in range(-2 * n, 2 * n)) == 2
 
 

@@ -49,8 +49,8 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
     mechanism.draw(ep.Seeded(seed), total=(values, level_of))
     up, _, wide, _, _ = asked
     assert kept_of(asked) == 30
-    # Only equal values are left. So in every pair both values are equal, 2C − |G| is |G| at the
-    # first query, and nobody is far outside.
+    # Only equal values are left. So the first query already counts every pair as close, and nobody
+    # is far outside.
     assert up[0] == up[-1] > 0
     assert wide[0] == wide[-1] == 0
 

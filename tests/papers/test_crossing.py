@@ -19,7 +19,7 @@ def test_a_crossing_spends_what_it_says() -> None:
 
 
 def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndarray:
-    """Return the exact distribution of the index that is drawn for three queries at level 0."""
+    """Return the exact distribution of the index drawn for three queries and threshold 0."""
     points = np.arange(-150, 151)
 
     def law(scale: float) -> np.ndarray:

@@ -161,7 +161,7 @@ def printed_pairs(values: np.ndarray, kept: np.ndarray) -> int:
 
 
 def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """Count such pairs with the library, by its first query."""
+    """Return the number of pairs with values at most 1 apart, from the library's first query."""
     asked: list[Any] = []
 
     class Heard(Crossing):

@@ -1,4 +1,4 @@
-"""What would help most: the numbers equal a search by hand, and the sentence fits them."""
+"""The advice of a plan on what would help most: its numbers equal a search by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every question is planned by its own generator, so plan and release agree."""
+"""A plan runs the same generator of a question as a release, so plan and release agree."""
 
 from __future__ import annotations
 

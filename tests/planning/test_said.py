@@ -254,7 +254,7 @@ def test_a_plan_of_reports_compares_them_with_a_curator() -> None:
     assert any("They are in percentage points" in each for each in notes(plan.sheet()))
     assert "percentage points in the" in " ".join(plan.details().split())
     drawn = next(each.drawing for each in plan.sheet().all(Figure) if each.lead)
-    assert dict(drawn.rows)["a trusted curator"] == plan.curator.pac  # the loss of this plan
+    assert dict(drawn.rows)["a trusted curator"] == plan.curator.pac  # its loss is "pac"
     vectors = shown()["plan of vectors"]
     assert tables(vectors.sheet(), whole=False)[0].rows[0][2].endswith(" %")
 

@@ -37,7 +37,7 @@ def test_three_answers_stand_beside_one_another() -> None:
 def test_a_little_related_is_worth_personal_budgets_for_the_demo() -> None:
     """If budgets may be related in any way, personal budgets gain nothing.
 
-    With δ = 0.05 the gain is 1.41, by hand.
+    With δ = 0.05 the gain is 1.41, as computed by hand.
     """
     anyway, little, _ = ep.plan(DEMO, bounds=(0, 120)).sides
     assert anyway.gain == pytest.approx(1.0, abs=0.01)

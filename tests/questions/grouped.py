@@ -90,7 +90,7 @@ def _written(write: Callable[[Path], Any], path: Path) -> str:
 
 
 def shares(frame: pl.DataFrame, groups: list[Any], policy: str, *, where: bool) -> Any:
-    """Sum everyone's points by budget and cell, person by person, in exact arithmetic.
+    """Add up everyone's unit, in grid steps, by budget and cell, person by person.
 
     Returns:
         For each budget: the cells of x and 1 − x of each group, and the cell of people in no group.

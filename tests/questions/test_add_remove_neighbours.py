@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("shorter")
 
 
 def newcomers(facts: str) -> list[list[Row]]:
-    """Return the people to add. On thousands of rungs, which are slow, only a few are added."""
+    """Return the people to add: only a few if there are thousands of rungs (budget levels)."""
     everyone = list(NEWCOMERS.values())
     fine = "levels" not in FACTS[facts] and "epsilon" not in FACTS[facts]
     return everyone[::7] if fine else everyone[::2]

@@ -36,7 +36,8 @@ FORMS = ["arrays", "pandas", "polars", "csv"]
 def known(form: str) -> list[dict[str, Any]]:
     """Return public facts.
 
-    Without levels there are thousands of slow rungs, so only arrays are tested.
+    Without declared levels there are thousands of rungs (budget levels), which are slow, so only
+    arrays are tested.
     """
     few: list[dict[str, Any]] = [{"levels": [0.5, 1.0]}, {"epsilon": 1.0}]
     return [*few, {"related": False}] if form == "arrays" else few

@@ -131,7 +131,7 @@ def test_under_replace_nothing_but_draws_knows_a_value(method: str) -> None:
 def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, facts: str) -> None:
     newcomers = list(NEWCOMERS.values())
     expected = everything(released(OTHERS, method, neighbours="add-remove", **FACTS[facts]))
-    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of rungs are slow
+    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of levels are slow
     for rows in newcomers[::step]:
         for table in ([*OTHERS, *rows], [*rows, *OTHERS], rows):
             found = released(table, method, neighbours="add-remove", **FACTS[facts])
@@ -204,7 +204,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
 )
 def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
     release = people("weighted", "add-remove", **{"levels": None, **declared})
-    # There are thousands of rungs, so only a few are checked.
+    # There are thousands of rungs (budget levels), so only a few are checked.
     losses = dict(zip(release.mechanism.levels.tolist(), total(release.mechanism), strict=True))
     for epsilon in (0.3, 0.5, 1.0, 4.0):
         rung = max(level for level in losses if level <= epsilon)

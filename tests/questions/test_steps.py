@@ -117,7 +117,7 @@ def public(step: Draw) -> Any:
     return plain(replace(step, total=None)), plain(step.mechanism.losses), plain(step.charged)
 
 
-# Staircase noise needs declared levels, and thousands of rungs are slow.
+# Staircase noise needs declared levels, and thousands of rungs (budget levels) are slow.
 OPENLY = [
     (name, facts, parts)
     for name in OPEN
@@ -270,7 +270,9 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     ]
     few = name == "unknown range" and method == "weighted" and parts == 3
     assert {"many", "huge", "infinite"} <= set(answered)
-    assert ("zeros" in answered) is not few  # half have no budget, the others 1/3 each
+    # In "zeros", half of the people have a budget of 0. A third of the budgets of the others may be
+    # too little for an answer.
+    assert ("zeros" in answered) is not few
     assert "every kind" in answered  # the smallest budget becomes 0
 
 

@@ -117,7 +117,7 @@ def _without_names(release: Any) -> Any:
 def test_every_question_is_answered_whatever_the_data(
     case: str, person: bool, tmp_path: Path
 ) -> None:
-    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # each case uses another kind
+    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # another form for each case
     asked = list(QUESTIONS)
     arrays = released(given("arrays", DATA[case], tmp_path), asked, person=person)
     table = released(given(form, DATA[case], tmp_path), asked, person=person)

@@ -69,7 +69,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
     promised = {}
     for method, found in errors.items():
         for seed in range(runs):
-            # Everyone is on the lowest rung, so only the noise is random.
+            # Everyone is on the lowest rung (budget level), so only the noise is random.
             release = asked(values, seed, method=method, cap=0.5)
             found.append(float(np.asarray(release.estimate.raw)[0] - truth[0]))
         margin: Any = release.estimate.margin

@@ -71,7 +71,8 @@ def _allocations() -> dict[str, Run]:
         calls[f"allocate, frequencies, {name}"] = allocate(
             ORDINARY, statistic="frequencies", categories=5, method=name, **ASSUMED[place % 3][1]
         )
-    return {name: run for name, run in calls.items() if "sampling" not in name}  # refused
+    # Sampling is refused.
+    return {name: run for name, run in calls.items() if "sampling" not in name}
 
 
 CALLS: Calls = {

@@ -29,7 +29,10 @@ _LONG: Final = 12
 digest are recorded."""
 
 _LONG_NUMBER: Final = re.compile(r"-?(?=[\d/]{9})\d+(/\d+)?")
-"""An integer or a fraction that is rounded from floats. Shorter integers must be equal."""
+"""Matches a long integer or fraction, which is rounded from floats.
+
+Shorter integers must be equal.
+"""
 
 _SUMS: Final = 8
 """The number of sums that summarize a long list."""

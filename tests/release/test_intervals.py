@@ -78,8 +78,8 @@ def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
         n = np.array(counts)
         worst = max(worst, 0.5 * float(np.abs(n * k / (n @ k) - n / n.sum()).sum()))
     assert bias >= worst - 1e-12
-    # With more than two rungs, the bound is looser, because it bounds the averages of the rungs
-    # below and above separately.
+    # With more than two rungs (budget levels), the bound is looser, because it bounds the averages
+    # of the rungs below and above separately.
     assert bias <= (1.001 if len(weights) == 2 else 1.3) * worst + 1e-12
 
 

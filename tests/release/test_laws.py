@@ -183,8 +183,9 @@ def two_laplace_tail(a: float, b: float, at: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence: float) -> None:
-    """t̂ − m·T̂ has noise (1 − m)·X − m·Y. At an end m, the tail has the allowed probability.
+    """At an end m of an interval, the tail of the noise has the allowed probability.
 
+    For a noisy sum t̂ and a noisy total T̂, t̂ − m·T̂ has noise (1 − m)·X − m·Y.
     A fraction of 1/20 of β is reserved for the total. The search stops at a precision of 1/256, and
     the total shifts the allowed tail slightly. An interval 10 % narrower would exclude possible
     true values.
@@ -204,9 +205,10 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
 
 
 def least_chernoff(a: float, b: float, more: int, far: float) -> float:
-    """Return the best bound on P(X + Y₁ + … > far).
+    """Return the smaller of two bounds on P(X + Y₁ + … > far).
 
-    It is Chernoff's bound at the best rate, or the tail of X at rate 1/a.
+    One is Chernoff's bound at the best rate. The other is ½·E[exp((Y₁ + … − far)/a)], from the tail
+    of X; it is used if a > b.
     """
 
     def exponent(rate: float) -> float:
@@ -223,9 +225,9 @@ def least_chernoff(a: float, b: float, more: int, far: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_shares_under_add_remove(confidence: float) -> None:
-    """c_j − p·Σc has noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃).
+    """Chernoff's bound gives the ends p of the intervals.
 
-    Chernoff's bound gives the ends of the interval.
+    For noisy counts c, c_j − p·Σc has noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃).
     """
     release = shares(RELATED, neighbours="add-remove")
     sums = release.estimate.margin

@@ -129,7 +129,8 @@ def test_a_guess_and_a_declared_cap_say_what_there_is_to_spend(statistic: str) -
 def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
     """Without levels, no cap is shown.
 
-    The weights assume 1,000 people on each rung, so a cap would only reflect this guess.
+    The weights assume 1,000 people on each rung (budget level), so a cap would only reflect this
+    guess.
     """
     release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}

@@ -27,7 +27,7 @@ def test_errors_of_shares_are_percentage_points_everywhere() -> None:
                 assert error is not None
                 assert f"{100 * error:.3g} percentage points" in shown_[name], name
     assert not re.search(r"up to [\d.]+ %", shown_["notebook"])
-    # Shares are in percent themselves.
+    # The shares themselves are in percent.
     assert re.search(r"a [\d.]+ % [\d.]+ % [\d.]+ %", shown_["notebook"])
 
 

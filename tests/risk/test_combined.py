@@ -149,7 +149,7 @@ def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> 
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
         exact = 0.5 * math.exp(-t) if cells is None else float(ClosedNoise(cells).exceeds(t))
         assert exact * (1.0 - 1e-9) <= tail(law, 0, t)
-        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # beyond 5 it is extrapolated
+        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # extrapolated beyond 5
 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])

@@ -87,7 +87,8 @@ def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
     alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
-    far += bell_and_laplace(alpha, sigma, scale)  # and for smaller shifts
+    # On the other side, the bound treats the shift as 0.
+    far += bell_and_laplace(alpha, sigma, scale)
     assert far == pytest.approx(beta, rel=1e-5)
     alone = laplace.laplace_quantile(shift, scale, beta)
     law = stats.laplace(scale=scale)
@@ -317,8 +318,8 @@ def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     """At each end of the interval, noise plus sampling error has the tail of one side.
 
     A twentieth of β is for a bound on the total, which determines the sampling error. The search
-    stops at a precision of 1/256. The lattice adds at most three points, and the noise scale is 20
-    points.
+    stops at a precision of 1/256. The lattice adds at most three lattice steps, and the noise scale
+    is 20 steps.
     """
     scale, beta = 20, 1.0 - confidence
     t, total = 1200.0, 4000.0

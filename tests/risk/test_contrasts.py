@@ -80,7 +80,8 @@ def test_variances_and_tails_of_draws() -> None:
             above = int((np.abs(found) > far).sum())
             # Exact binomial tests, each with a false-alarm probability of 1e-9.
             assert stats.binom.sf(above, len(found), beta) > 1e-9
-            half = int((np.abs(found) > far / 1.5).sum())  # power: two thirds of the variance fails
+            # Power: two thirds of the bound fail.
+            half = int((np.abs(found) > far / 1.5).sum())
             assert stats.binom.sf(half, len(found), beta) < 1e-9
 
 

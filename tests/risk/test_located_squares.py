@@ -1,4 +1,4 @@
-"""Squares of values that are clipped to any range bound the standard deviation of a Gaussian."""
+"""Squares of clipped values give a bound on the standard deviation of a Gaussian."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
             roots = [math.sqrt(np.mean(np.minimum(np.abs(x - c), half) ** 2)) for c in middles]
             missed += min(roots) < least
             assert min(roots) <= 1.3 * least + 0.3  # the bound is not far from the exact value
-    assert missed <= 2  # out of 1,200, each with probability at most 0.025
+    # Each of the 1,200 bounds may miss with probability 0.025, and far fewer do.
+    assert missed <= 2
 
 
 def test_of_all_lengths_that_a_range_may_have_the_worst_counts() -> None:

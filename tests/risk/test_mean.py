@@ -314,7 +314,7 @@ def test_more_confidence_and_more_noise_cost_more(seed: int, assumption: Assumpt
     found = [risk.quantile(made, assumption, c) for c in confidences]
     assert found == sorted(found)
     if made.scale == 0.0:
-        return  # see the next test
+        return  # the next test covers this case
     noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
     assert risk.mse(noisier, assumption) > risk.mse(made, assumption)
     for confidence, quiet in zip(confidences[2:], found[2:], strict=True):

@@ -1,4 +1,4 @@
-"""Intervals of selected quantiles contain the right bins, even without an outer selection."""
+"""Intervals of selected quantiles end at the selected bins, or at the bounds of the range."""
 
 from __future__ import annotations
 

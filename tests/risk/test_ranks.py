@@ -21,7 +21,7 @@ def weighing(scale: float = 0.01) -> Weighing:
 
 
 def farthest() -> float:
-    """Return the largest |F_w − F| over all sets of people below an end, by enumeration."""
+    """Return the largest |weighted share − share| over all sets of people, by enumeration."""
     each = np.repeat(WEIGHTS, COUNTS)
     assert each.sum() == pytest.approx(1.0)
     every = itertools.product((0, 1), repeat=len(each))

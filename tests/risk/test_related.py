@@ -79,9 +79,9 @@ def test_the_worst_means_of_levels_are_those_of_a_linear_program(seed: int, apar
 @pytest.mark.parametrize("total", [1.0, 0.6, 1.2])
 @pytest.mark.parametrize("apart", [0.25, 0.5, 0.75])
 def test_no_people_whose_levels_are_near_one_another_do_worse(apart: float, total: float) -> None:
-    """The bound on the bias is the maximum over all values of six people, in quarters.
+    """The bound on the bias is the largest error over all values of six people.
 
-    The means of levels are near one another, as assumed.
+    Values are multiples of ¼, and the means of levels are near one another, as assumed.
     """
     made = Weighing(np.array([0.05, 0.1, 0.2]) * total / 0.7, np.array([2, 2, 2]), 0.0)
     data = np.array(list(itertools.product((0.0, 0.25, 0.5, 0.75, 1.0), repeat=6)))

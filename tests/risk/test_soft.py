@@ -1,4 +1,7 @@
-"""If errors of soft cells are within their bounds, intervals of moments cover the true values."""
+"""Soft cells, among which each person is divided: intervals of moments cover the true values.
+
+They do so for all errors of the cells within their bounds.
+"""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumpt
         bound = MeanGoal(assumption, "pac", confidence).risk(each)
         misses = int((np.abs(errors) > bound).sum())
         assert misses <= binom.isf(1e-9, runs, 1.0 - confidence)
-        if assumption == RELATED:  # it is exact, and not only a bound
+        if assumption == RELATED:  # here the bound is exact
             assert misses >= binom.ppf(1e-9, runs, 1.0 - confidence)
     assert MeanGoal(assumption, "mse", 0.9).is_exact(each)
     assert MeanGoal(assumption, "pac", 0.9).is_exact(each) == (assumption == RELATED)

@@ -166,7 +166,8 @@ def test_plans_for_add_remove() -> None:
     )
     assert [f.method for f in cells.forecasts] == ["transformed", "total"]
     replace = ep.plan({0.5: 300, 1.0: 300}, statistic="frequencies", categories=5)
-    assert cells.forecasts[0].rmse < replace.forecasts[0].rmse  # one person changes one cell
+    # Under add/remove, one person changes one cell only.
+    assert cells.forecasts[0].rmse < replace.forecasts[0].rmse
     with pytest.raises(ep.errors.ArgumentError, match="cap"):
         ep.plan({1.0: 10}, cap=1.0)
     with pytest.raises(ep.errors.BudgetError, match="cap"):

@@ -134,7 +134,7 @@ def test_of_a_population_of_people_who_are_private() -> None:
 def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: without the bias of related budgets, intervals miss too often.
 
-    The weights are proportional.
+    The weights are proportional to budgets.
     """
     real = quantiles.ways
 

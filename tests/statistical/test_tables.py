@@ -76,7 +76,8 @@ def drawn_people(way: Assumption, rng: np.random.Generator) -> tuple[Integers, I
     if way.sampled:
         whole = np.bincount(people, minlength=CELLS) / len(people)
         place = rng.integers(0, len(people), len(people))
-        level = levels_of(people, way, np.random.default_rng(0))  # pairs are those of a population
+        # In the population, the levels of people are fixed.
+        level = levels_of(people, way, np.random.default_rng(0))
         people, level = people[place], level[place]
         if way.related is False:
             level = np.sort(np.arange(len(people)) % len(LEVELS))

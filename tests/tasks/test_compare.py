@@ -176,7 +176,7 @@ def test_which_groups_differ() -> None:
         title = f"3 pairs of groups, {sum(differ)} of which differ."
         assert str(found).splitlines()[1] == title
         assert found.to_frame()["differs"].to_list() == differ
-        for row in found:  # wider than the interval of one pair alone
+        for row in found:  # its interval is wider than that of one pair alone
             alone = regions(**given).difference(row.first, row.second)
             assert row.low < alone.low
             assert row.high > alone.high

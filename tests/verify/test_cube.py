@@ -102,7 +102,7 @@ def test_other_noise_than_declared_is_noticed(wrong: type[Cube]) -> None:
 class Rounding(SeveralSums):
     """A fault: each sum is rounded up or down.
 
-    So a person can move one of them by one point too many.
+    So a person can move one of them by one lattice step too many.
     """
 
     def total(self, tally: Any) -> Any:

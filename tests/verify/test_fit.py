@@ -1,4 +1,4 @@
-"""Draws are converted to uniform numbers, compared with sums of probabilities.
+"""The conversion of draws to uniform numbers agrees with sums of probabilities.
 
 The tests are seeded, so results are reproducible. With a new seed, correct code would fail each
 statistical test here with probability below 10⁻⁷.

@@ -160,7 +160,7 @@ def test_the_loss_is_weight_over_scale() -> None:
 
 
 def test_lattice_points_are_crossed_whole() -> None:
-    """A move by a fraction of a lattice point can reach the next lattice point."""
+    """A move by a fraction of a lattice step can reach the next lattice point."""
     assert ep.verify.exact(Hand([1.0], [1], reach=17)).losses == (Fraction(2, 8),)
     assert ep.verify.exact(Hand([1.0], [3], reach=33)).losses == (Fraction(7, 8),)
 
@@ -233,7 +233,7 @@ def test_the_verdict_prints_on_a_screen() -> None:
 
 
 def stepped(levels: Any, weights: Any, law: Any, **changes: Any) -> Hand:
-    """Return a mechanism with staircase noise, in which one unit is ten lattice points."""
+    """Return a mechanism with staircase noise, in which one unit is ten lattice steps."""
     return Hand(levels, weights, law=law, **changes)
 
 

@@ -191,7 +191,7 @@ def two_sums(law: Any, levels: list[float], weights: list[int], scheme: Any = No
 
 
 def keeps(mechanism: Any) -> bool:
-    """Return whether every loss is at most the rung."""
+    """Return whether every loss is at most its rung (budget level)."""
     losses = pair_losses(mechanism)
     return all(x <= Fraction(y) for x, y in zip(losses, mechanism.levels.tolist(), strict=True))
 

@@ -98,7 +98,7 @@ def whole_in_each(totals: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replay detects the fault even if the tally does not check it."""
+    """Replay detects a person who counts in two groups, even if the tally does not check this."""
     kept = expressions.with_totals
     monkeypatch.setattr(
         fold_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))

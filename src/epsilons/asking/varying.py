@@ -178,7 +178,7 @@ def covariance(
         replace-one or add/remove, pure, exact on integers: docs/proofs/pairs.md.
 
     Reference:
-        Noise for the simplex of shares of nine cells (Hardt and Talwar, 2010); the choice of cells
-        is new.
+        Hardt and Talwar (2010) for the noise of a table in which everyone divides one unit among
+        the cells; the choice of the nine cells is new.
     """
     return answered(Covariance, locals())

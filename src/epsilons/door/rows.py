@@ -78,14 +78,14 @@ __all__ = [
 ]
 
 
-# All counting starts here. One of three backends counts questions: NumPy counts arrays, and engines
-# count tables, either by expressions that give the same integers on all engines, or by SQL where an
-# engine is faster with it.
+# All counting starts here. One of three backends counts the rows for a question. NumPy counts
+# arrays. Engines count tables, either by expressions that give the same integers on all engines, or
+# by SQL where an engine is faster with it.
 #
 # Several questions about the same table share a scan if every row is its own person and one of two
 # conditions holds: the labels of all questions together have few combinations, or one of the
 # questions has all of these labels. Otherwise the shared scan would have too many groups, because
-# each combination of labels is a group. All other questions are counted one by one.
+# each combination of labels is a group. All other questions have a scan of their own.
 
 MOST_CELLS: Final = 128
 """The largest number of combinations of labels in one scan, unless one question has all labels."""
@@ -109,7 +109,7 @@ def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
 
 
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
-    """Count questions in shared scans where possible, and store the counts in their rows.
+    """Count rows for several questions in shared scans where possible, and store the counts.
 
     Checks and refusals are left to `Rows.count`.
 
@@ -127,7 +127,7 @@ def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
 
 
 def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
-    """Open the table again with the columns of all questions, and count them in one query."""
+    """Open the table again with the columns of all questions, and count its rows in one query."""
     first = bundle[0][0].rules
     pairs = list(dict.fromkeys(pair for rows, _ in bundle for pair in rows.rules.columns))
     (values, kind), *others = pairs
@@ -323,7 +323,7 @@ class Rows:
         return line_on_rungs(groups, window, rules.ladder).sound()
 
     def lines(self) -> Lines:
-        """Return the line and its windows, for callers that only need sums of weights by bucket."""
+        """Return an object that counts people by level, and adds up weights by bucket."""
         self._check_whole()
         return Lines(self, self._held)
 
@@ -340,7 +340,7 @@ class Rows:
 
     @property
     def names(self) -> Names:
-        """The names of columns in messages, with notes on cells for a CSV file."""
+        """The names of columns in messages; for a CSV file, also which cells count as missing."""
         called = self._held.called if isinstance(self._held, Columns) else None
         return called or self._rules.names
 
@@ -539,7 +539,7 @@ class AbsentRows(Rows):
         return cells
 
     def _among(self, groups: int, whole: Integers) -> Integers:
-        """Divide the integer of each level among groups, in proportion to their sizes."""
+        """Divide `whole`, one integer for each level, among groups in proportion to their sizes."""
         if self._absent.first is None or groups == 1:
             return _evenly(whole, groups)
         own = np.floor(self._absent.first * whole).astype(np.int64)
@@ -657,7 +657,7 @@ def open(
         ladder,
         groups,
         some,
-        # If columns were removed from a frame as arrays, it cannot be opened as a table again.
+        # A scan cannot be shared if columns were converted to arrays, or if `where` has labels.
         source=None if given.data is None or label is not None or chosen else data,
         values=values,
         epsilon=epsilon,
@@ -681,7 +681,7 @@ def open(
 
 
 def _recast(held: Columns, rules: Rules) -> Rows:
-    """Return rows, with labels respelled like numbers if columns of numbers are read as text."""
+    """Return rows. If text is declared for a column of numbers, respell its labels as numbers."""
     categories, groups = rules.categories, rules.groups
     if categories is not None and "values" in held.recast:
         categories = categories.recast
@@ -709,7 +709,7 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
 
 
 def _selected(held: Columns, label: Categories) -> Columns:
-    """Replace the column of labels `where` by whether each entry is the label."""
+    """Replace the labels in the column `where` by Booleans: whether an entry is `label`."""
     import narwhals as nw
 
     (mark,) = (mark for mark in held.marks if mark.parameter == "where")

@@ -65,7 +65,7 @@ CHANGED = (
 
 
 def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
-    """Return the generator of a mean with an unknown range.
+    """Return the generator of the draws for a mean with an unknown range.
 
     Args:
         rows: the rows of the people.
@@ -128,7 +128,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
     """Draw quantiles, then the mean, under add/remove.
 
-    People are counted if weights differ: otherwise no interval could be computed.
+    If weights differ, people are counted, because no interval could be computed without counts.
 
     Args:
         rows: the rows of the people.

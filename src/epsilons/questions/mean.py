@@ -141,7 +141,8 @@ class Mean(Question):
     def check_terms(self, call: Call) -> None:
         """Reject terms under which every interval would be the whole range.
 
-        Without bounds nothing is rejected, because people are counted if weights differ.
+        Without bounds nothing is rejected: if weights differ, people are counted at each level, so
+        an interval can be computed.
         """
         if self.bounds is not None:
             super().check_terms(call)
@@ -284,7 +285,7 @@ class Mean(Question):
         return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Return the generator for this range, these groups, this relation and this method."""
+        """Return the generator of the draws, chosen by range, groups, relation and method."""
         private = call.neighbours == "add-remove"
         if self.bounds is None:
             return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)

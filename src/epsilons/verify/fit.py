@@ -280,8 +280,8 @@ def beyond(law: LawPieces, distance: int) -> float:
     """Return P(distance from 0 is at least `distance`), computed from the pieces of the law.
 
     Let b = e^{−rate}, t = b/(1 − b), n = steps, and j the index of the piece that contains the
-    distance. The pieces after it add b^j·n·t on a line. On rings, 4s pairs have distance s. So the
-    pieces after it add b^j·(n·t·(e + (n − 1)/2) + n²·t²), where e is the end of the piece. At a
+    distance. On a line, the pieces after it add b^j·n·t. On rings, 4·s points have distance s, so
+    the pieces after it add b^j·(n·t·(e + (n − 1)/2) + n²·t²), where e is the end of the piece. At a
     small rate, all terms are divided by n·t or its square to avoid overflow.
     """
     return 1.0 if distance <= 0 else _beyond(law)(distance)
@@ -293,12 +293,12 @@ def _beyond(law: LawPieces) -> Callable[[int], float]:
     rate, n = float(law.rate), float(law.steps)
     small = rate < 1.0
     if small:
-        unit, whole = math.expm1(rate) / n, 1.0  # 1/(n·t), and n·t in these units
+        unit, whole = math.expm1(rate) / n, 1.0  # 1/(n·t), and n·t times that
     else:
         unit, whole = 1.0, n / math.expm1(rate) if rate < _LARGE else 0.0
 
     def units(points: int) -> float:
-        """Return a number of points in these units, computed exactly to avoid overflow."""
+        """Return a number of points times `unit`. At a tiny rate, fractions avoid overflow."""
         return points * unit if rate > _TINY else float(points * law.rate / law.steps)
 
     def mass(start: int) -> float:

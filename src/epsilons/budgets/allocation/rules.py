@@ -114,7 +114,7 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
         τ in (0, ∞]: ∞ if only public people should be used.
 
     Reference:
-        Paper *limits* Claim 1; paper *correlated* (154)-(155), with the saturated values.
+        Paper *limits* Claim 1; paper *correlated* (154)-(155), with capped budgets in the sums.
     """
     prefix = Prefix(budgets)
 
@@ -259,7 +259,7 @@ class Effective:
 
     Attributes:
         spent: e ≤ ε for each level.
-        total: the sum of all weights, Σe/D. It is 1 unless the rule chooses D.
+        total: the sum of all weights: 1, unless the rule shrinks to the middle of the range.
         cap: the cap τ, if the rule is a cap.
         law: the distribution of staircase noise, if used. Every e is then a multiple of its rate.
     """
@@ -491,7 +491,13 @@ def staircase(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Effective:
-    """Return the best pair of rate and largest weight, or public people only if that is better."""
+    """Return the best effective budgets: for one of the choices, or with public people alone.
+
+    Args:
+        budgets: the levels, ascending, with counts.
+        goal: the assumptions, and the error to minimize.
+        choices: pairs of rate and largest weight.
+    """
     answers = [_answer(budgets, *choice) for choice in choices]
     if math.isinf(budgets.levels[-1]):
         alone = np.where(np.isinf(budgets.levels), math.inf, 0.0)
@@ -571,7 +577,7 @@ def _rates(levels: Floats, most: int) -> Floats:
 
 
 def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
-    """Return the moments for every rate (rows) and every largest weight 1, 2, … (columns)."""
+    """Return the moments of estimators, by rate (rows) and largest weight 1, 2, … (columns)."""
     n, width = budgets.n, most + 1
     with np.errstate(over="ignore"):
         quotients = np.minimum(budgets.levels / (rates[:, None] * (1.0 - _ROUNDING)), most)
@@ -580,9 +586,10 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
     people = np.broadcast_to(budgets.counts.astype(np.float64), units.shape)
     table = np.bincount(keys.ravel(), people.ravel(), width * len(rates))
     table = table.reshape(len(rates), width)
-    # Columns: people with a weight of at most 0, 1, … units, and of at least 1, 2, … units.
+    # Columns: people with a weight of at most 0, 1, … units, and of at least 1, 2, … units. Both
+    # are sums of counts, because a subtraction would add rounding errors.
     at_most = np.cumsum(table, axis=1)[:, :-1]
-    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # a sum, because differences round
+    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]
     total = np.cumsum(at_least, axis=1)
     square = np.cumsum(at_least * (2.0 * np.arange(1, width) - 1.0), axis=1)
     # The bias is Σ(1/n − w)₊, summed over people whose weight is below average.

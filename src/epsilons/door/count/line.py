@@ -478,7 +478,7 @@ class ByWeight(Lined):
 
 
 class Lines:
-    """The line of some rows and windows of it, for callers that only need weights by bucket.
+    """Counts rows on the line or in windows of it, for callers that only need weights by bucket.
 
     Args:
         rows: rows of numbers.

@@ -235,7 +235,7 @@ def of_words(table: Columns) -> Columns:
         return table
     menu, column = table.menu, str(table.epsilon)
     words = menu.words.recast if "epsilon" in table.recast else menu.words
-    frame, spelling = as_declared(table.frame, {column: words.kind}), table.spelling
+    frame, spelling = table.frame, table.spelling
     if words.kind == "text":
         frame, spelling = written(frame, column, table.shown.get("epsilon"))
     frame = labels_engine.numbers_of(frame, column, words, spelling, menu.of)
