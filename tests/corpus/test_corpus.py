@@ -36,6 +36,7 @@ NEW = frozenset(
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.PublicGroupsEvenly",
         "risk.RatioTotal",
     }
 )

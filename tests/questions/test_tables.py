@@ -81,7 +81,7 @@ def test_three_columns_without_noise() -> None:
     inside = release.within("college", "vote")
     truth = found / found.sum(axis=2, keepdims=True)
     assert np.allclose(inside.value.reshape(found.shape), truth, rtol=0, atol=1e-12)
-    assert inside.to_frame().columns == [*names, "share", "low", "high"]
+    assert inside.to_frame().columns == ["name", "value", "low", "high", *names, "informative"]
 
 
 @pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
@@ -124,7 +124,7 @@ def test_what_follows_agrees_with_the_published_cells(terms: dict[str, Any]) -> 
             assert str(first(name)) == str(second(name))
             assert first(name, confidence=0.5).high[0] < first(name, confidence=0.99).high[0]
     assert ep.verify.published(release.to_json()).holds
-    assert release.to_frame().columns[:3] == ["vote", "party", "share"]
+    assert release.to_frame().columns[5:7] == ["vote", "party"]
     assert "0, 6" in str(release)
     assert "vote × party" in release.statement()
 

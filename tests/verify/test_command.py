@@ -52,7 +52,7 @@ def test_verify_fails_where_a_promise_is_not_kept(
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as stopped:
         commands.main()
-    assert stopped.value.code == 2
+    assert stopped.value.code == 6
     told = capsys.readouterr()
     assert "must not be used" in told.err
     if more:

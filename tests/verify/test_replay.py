@@ -236,4 +236,4 @@ def test_the_command_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     with pytest.raises(SystemExit) as end:
         main()
-    assert end.value.code == 2
+    assert end.value.code == 6

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         declare_label,
         refuse_midpoint,
     )
-    from epsilons.door.given.files import frame, is_text, source, write_parquet
+    from epsilons.door.given.files import frame, is_text, numbers_frame, source, write_parquet
     from epsilons.door.given.frames import LABELS
     from epsilons.door.given.menus import Chosen, chosen
     from epsilons.door.offers import Offers, People, other_tag, tag
@@ -57,6 +57,7 @@ __all__ = [
     "frame",
     "is_text",
     "look",
+    "numbers_frame",
     "open",
     "other_tag",
     "people",

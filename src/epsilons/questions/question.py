@@ -9,7 +9,7 @@ from collections.abc import Collection, Generator, Mapping
 from dataclasses import Field, dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,10 +20,16 @@ from epsilons.door import Tally
 from epsilons.door.count.line import Lined
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.results.release import AnyEstimate, Expected, Spending
+from epsilons.loading import later
+from epsilons.results.release import Expected, Spending
 from epsilons.risk import Weighing
 from epsilons.risk.weighing import Assumption, assumption_of
 from epsilons.types import About, Column, Data, Floats, Integers, Loss, Menu, Missing, Neighbours
+
+if TYPE_CHECKING:
+    from epsilons.results.release import kinds
+else:
+    kinds = later("epsilons.results.release.kinds")
 
 __all__ = [
     "TERMS",
@@ -196,7 +202,7 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
         if given is not None:
             raise ArgumentError(
                 f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
-                "levels and caps follow from them."
+                f"levels and caps follow from them. Leave {name} out."
             )
 
 
@@ -323,7 +329,7 @@ class Answer:
         beside: a sentence about other answers that were drawn together with this answer.
     """
 
-    estimate: AnyEstimate
+    estimate: kinds.AnyEstimate
     method: str
     n: int | None
     n_is_noisy: bool = False

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import RULES, Allocation
 from epsilons.draws.mechanisms import Additive, TwoSums, build
 from epsilons.errors import ArgumentError, BoundsError
+from epsilons.loading import later
 from epsilons.questions import ways
 from epsilons.questions.designs import Design, Known, ratio_of, two_sums_design
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release.kinds import TotalEstimate as Estimate
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import RatioTotal, Weighed
 from epsilons.types import Column, LossOfOne, Missing, TotalMethod
+
+if TYPE_CHECKING:
+    from epsilons.results.release import kinds
+else:
+    kinds = later("epsilons.results.release.kinds")
 
 __all__ = ["Total"]
 
@@ -161,10 +166,12 @@ class Total(Question):
         risk = ratio.risk(self.loss, self.confidence)
         return Read(estimate, risk, total=ratio.drawn[1])
 
-    def _estimate(self, raw: float, people: float, margin: Weighed | RatioTotal) -> Estimate:
+    def _estimate(
+        self, raw: float, people: float, margin: Weighed | RatioTotal
+    ) -> kinds.TotalEstimate:
         """Return the estimate, clipped to the sums that this many people can have."""
         lo, hi = (people * end for end in self.bounds)
-        return Estimate(
+        return kinds.TotalEstimate(
             value=min(max(raw, lo), hi),
             raw=raw,
             bounds=(lo, hi),

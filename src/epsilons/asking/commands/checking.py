@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from epsilons import check
+import epsilons as ep
 from epsilons.asking.commands import spoken
 from epsilons.asking.commands.publishing import EVERY, asked, parameters, terms
 from epsilons.questions import STATISTICS
@@ -39,7 +39,7 @@ def _check(given: dict[str, Any]) -> None:
     if cells and any(given[name] for name in ("where", "compare")):
         raise click.UsageError("--where and --compare are for a mean.")
     question = asked(STATISTICS["frequencies" if cells else "mean"], given)
-    spoken.say(check(question, **terms(given)), as_json=given["as_json"])
+    spoken.say(ep.check(question, **terms(given)), as_json=given["as_json"])
 
 
 CHECK = Checking(

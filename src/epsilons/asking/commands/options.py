@@ -13,7 +13,7 @@ import click
 
 from epsilons import Budgets
 from epsilons.errors import ArgumentError
-from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, related
+from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, did_you_mean, related
 from epsilons.questions import STATISTICS
 from epsilons.results import report
 from epsilons.results.report.shown import Shown
@@ -143,6 +143,11 @@ class _Method(_Choice):
             self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
         return super().convert(value, param, ctx)
 
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return the list of methods, and the most similar one."""
+        told = super().get_invalid_choice_message(value, ctx)
+        return told + did_you_mean(value, map(str, self.choices))
+
 
 def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
     """Refuse `--assume`, an option of earlier versions, and say what to write instead."""
@@ -198,14 +203,14 @@ REPORT = click.option(
     "page",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Also write an HTML report to FILE.",
+    help="Also write a report to FILE: a page (.html), a table (.tex, .md) or a picture (.pdf).",
 )
 FIGURE = click.option(
     "--figure",
     "picture",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Also write a picture to FILE (.svg or .png).",
+    help="Also write a picture to FILE (.svg, .png or .pdf).",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DETAILS = click.option("--details", is_flag=True, help="Print everything, not only the summary.")

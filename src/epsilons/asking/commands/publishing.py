@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import click
 
-from epsilons import publish, verify
-from epsilons.asking.commands import options, spoken
+import epsilons as ep
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
 from epsilons.results import report
@@ -76,6 +76,16 @@ class Publish(click.Command):
             if param.name == "value" and _is_optional(question):
                 param.required = False
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; what is said about a missing one is its help."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            if not isinstance(error.param, click.Option):
+                raise
+            hint = error.param.help
+            raise click.MissingParameter(hint, ctx, error.param) from None
+
     def invoke(self, ctx: click.Context) -> None:
         """Run the command with the parsed options."""
         ctx.invoke(self.ask, ctx.params)
@@ -84,13 +94,14 @@ class Publish(click.Command):
         """Publish the statistic, and print the release."""
         files = options.Files(given["page"], given["picture"])
         question = asked(self._question, given)
-        show(publish([question], **terms(given))[0], question, given, files)
+        show(ep.publish([question], **terms(given))[0], question, given, files)
 
 
 def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
     """Print a release with the requested comparisons of groups, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
+    jobs.released(release)
     text = release.details() if given["details"] else None
     spoken.say(release, as_json=given["as_json"], text=text)
     files.write(release)
@@ -187,7 +198,7 @@ class ReplayCommand(Publish):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Run the replay, and print its result."""
-        found = verify.replay(asked(self._question, given), **terms(given))
+        found = ep.verify.replay(asked(self._question, given), **terms(given))
         click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
         found.require()
 

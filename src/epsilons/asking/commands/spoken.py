@@ -10,14 +10,15 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import click
 
 from epsilons.errors import EpsilonsError, LedgerError
+from epsilons.results.report.numbers import to_json
 from epsilons.results.report.text import DETAILS
 
-__all__ = ["command_of", "error_words", "say"]
+__all__ = ["command_of", "error_words", "say", "tell", "words_of"]
 
 _PYTHON: Final = {
     "file": "data",
@@ -132,6 +133,20 @@ def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
         click.echo(_rewrapped(text or str(shown), command).replace(DETAILS, _more(command)))
 
 
+def tell(data: Any, text: str, *, as_json: bool) -> None:
+    """Print plain data as JSON, or the text.
+
+    Args:
+        data: what is printed as JSON.
+        text: what is printed otherwise; nothing if it is empty.
+        as_json: whether to print JSON.
+    """
+    if as_json:
+        click.echo(to_json(data))
+    elif text:
+        click.echo(text)
+
+
 def _more(command: click.Command) -> str:
     """Return a sentence that names the options of a command that show the rest of a release."""
     known = {option for each in command.params for option in each.opts}
@@ -153,12 +168,22 @@ def error_words(error: EpsilonsError, command: click.Command) -> str:
     return _CALL.sub(_as_command, _alone(_assigned(str(error), known), known))
 
 
-def command_of(cli: click.Command, words: list[str]) -> click.Command:
-    """Return the command or subcommand that the words on the command line name."""
+def words_of(cli: click.Command, words: list[str]) -> list[str]:
+    """Return the words of the command line that name a command or subcommand."""
+    found = []
     for word in words:
         if not isinstance(cli, click.Group) or word not in cli.commands:
             break
         cli = cli.commands[word]
+        found.append(word)
+    return found
+
+
+def command_of(cli: click.Command, words: list[str]) -> click.Command:
+    """Return the command or subcommand that the words on the command line name."""
+    for word in words_of(cli, words):
+        if isinstance(cli, click.Group):
+            cli = cli.commands[word]
     return cli
 
 

@@ -572,7 +572,8 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
 
 def _rates(levels: Floats, most: int) -> Floats:
     """Return ε/m for all levels and small m, descending; the best rate is always one of these."""
-    rates = np.unique(np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE))[::-1]
+    every = np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE)
+    rates = np.unique(every, return_counts=True)[0][::-1]  # without counts, it imports numpy.ma
     return np.asarray(rates[rates > 0.0])
 
 

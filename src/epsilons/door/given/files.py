@@ -13,6 +13,7 @@ from epsilons.door.engines.running import guarded
 from epsilons.door.given.cells import CellFile, ExcelFile, Failure, JsonFile, TextFile
 from epsilons.door.given.spellings import PLAIN, NumberMarks
 from epsilons.errors import ArgumentError, FileError
+from epsilons.results.report.numbers import distinct
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +24,7 @@ __all__ = [
     "frame",
     "is_file",
     "is_text",
+    "numbers_frame",
     "open_file",
     "source",
     "write_frame",
@@ -270,6 +272,27 @@ def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
         return list(map(str, column)) if mixed else column
 
     return pl.DataFrame({name: plain(column) for name, column in columns.items()})
+
+
+def numbers_frame(
+    rows: Iterable[tuple[str, float, float, float]], more: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return numbers as a Polars frame: name, value, low and high, and further columns after these.
+
+    Args:
+        rows: the name of each number, the number, and the ends of its interval. NaN stands for an
+            interval that a number does not have.
+        more: the further columns by name. One that has the name of another is numbered.
+    """
+    first = ("name", "value", "low", "high")
+    given = dict(zip(first, map(list, zip(*rows, strict=True)), strict=False))
+    numbers = [each for name in first[1:] for each in given.get(name, ())]
+    if not all(isinstance(each, int) for each in numbers):
+        given |= {name: list(map(float, given[name])) for name in first[1:] if name in given}
+    named = distinct([*first, *more])[len(first) :]
+    return frame(
+        {name: given.get(name, []) for name in first} | dict(zip(named, more.values(), strict=True))
+    )
 
 
 def write_parquet(
