@@ -40,6 +40,8 @@ from epsilons.draws.mechanisms import histogram, sums
 from epsilons.questions import STATISTICS
 from epsilons.questions.mean import ADAPTIVE
 
+pytestmark = pytest.mark.always  # Every page is different.
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     page.relative_to(ROOT).as_posix() for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]

@@ -53,8 +53,8 @@ def test_shares_of_a_table(table: ep.Release, tmp_path: Path, name: str) -> None
     assert shown.output.startswith("NOT PRIVATE")
     assert str(expected) in shown.output
     data = json.loads(said(tmp_path, table, *words, "--json").output)
-    assert [each["share"] for each in data["shares"]] == expected.value.tolist()
-    assert [each["high"] for each in data["shares"]] == expected.high.tolist()
+    assert data["value"] == expected.value.tolist()
+    assert data["interval"][1] == expected.high.tolist()
     assert (data["confidence"], data["private"]) == (0.9, False)
     assert data["within"] == ([] if name == "marginal" else ["column 1"])
 

@@ -36,6 +36,7 @@ def mean(ledger: ep.Ledger, name: str, **claim: Any) -> ep.Release:
     return ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim(name, **claim))
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(
     ("times", "each", "budget"), [(10, 0.1, 1.0), (3, 0.1, 0.3), (7, 0.1, 0.7), (40, 0.05, 2.0)]
 )
@@ -176,6 +177,7 @@ CENTRAL: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("kind", list(CENTRAL))
 def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> None:
     ledger.enrol(person=WHO, epsilon=[100 * each for each in EPSILON])
@@ -192,6 +194,7 @@ def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> 
     ledger.check().require()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(
     "kind", ["mean", "frequencies", "several", "unknown range", "total", "count"]
 )
@@ -283,6 +286,7 @@ def test_budgets_are_what_a_claim_would_be_offered(ledger: ep.Ledger) -> None:
     assert {round(each, 9) for each in ledger.budgets(at_most=9).levels.tolist()} == left
 
 
+@pytest.mark.rotates(4)
 def test_what_a_ledger_tells_of_itself(ledger: ep.Ledger, private: ep.Ledger) -> None:
     for book in (ledger, private):
         book.enrol(person=WHO, epsilon=EPSILON)

@@ -55,6 +55,7 @@ def test_public_people_are_told_as_they_are() -> None:
     assert high - low < 1e-4
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_one_unit_and_its_verdict(terms: str) -> None:
     release = released(terms)
@@ -91,6 +92,7 @@ def small(person: bool) -> tuple[dict[str, Any], Any]:
     return {"epsilon": "e", "person": "who" if person else None}, table
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1, 2]}])
 @pytest.mark.parametrize("person", [False, True])
 def test_one_person_changed_in_both_columns(terms: dict[str, Any], person: bool) -> None:
@@ -138,6 +140,7 @@ def test_a_forgotten_second_cell_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
         released()
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     release = released(terms, title="Hours and pay", related=False)

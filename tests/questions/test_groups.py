@@ -77,6 +77,7 @@ def test_nobody_loses_more_than_their_budget(kind: str, terms: dict[str, Any]) -
     assert (spent <= [0.25, 0.5, 2.0]).all()
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
 @pytest.mark.parametrize("kind", ["answers", "groups of answers"])
 @pytest.mark.parametrize("form", ["polars", "csv", pytest.param("duckdb", marks=pytest.mark.slow)])
@@ -363,6 +364,7 @@ SMALL = {
 """Whether budgets are related to values, the number of people, and their budget levels."""
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
     """If all values are 0, the published mean is in its interval.

@@ -18,6 +18,7 @@ from tests.questions.grouped import BY, LABELS, SIZES, SOME, answered, asked, pe
 from tests.test_cli import run
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("kind", [*SOME, "public"])
 def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     given = SOME.get(kind, {**BY, "groups_are": "public"})
@@ -33,6 +34,7 @@ def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     assert ep.verify.exact(again.mechanism).losses == ep.verify.exact(release.mechanism).losses
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("given", "words"),
     [

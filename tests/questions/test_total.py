@@ -173,6 +173,7 @@ def test_private_people_all_spend_the_lowest_level() -> None:
     assert capped.spent(2.0) == pytest.approx(0.05)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_a_replay_finds_nobody(neighbours: Any) -> None:
     told: dict[str, Any] = {"levels": LEVELS} if neighbours == "add-remove" else {}

@@ -16,6 +16,7 @@ from epsilons.draws.mechanisms import build_moments
 from epsilons.draws.mechanisms.sums import SumAndSquares
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_verify_can_draw_too(neighbours: str) -> None:
     given = ["verify", "0.5:500", "1:200", "--neighbours", neighbours, "--draws"]

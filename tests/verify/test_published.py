@@ -84,6 +84,7 @@ def edited(shown: Any, way: tuple[Any, ...]) -> Any:
     return found
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("name", RELEASES)
 def test_each_field_that_is_edited_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     release = RELEASES[name]()
@@ -96,6 +97,7 @@ def test_each_field_that_is_edited_is_named(name: str, monkeypatch: pytest.Monke
         assert release.differing(edited(shown, way)) == (field,)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("name", ["mean", "frequencies", "several"])
 def test_a_file_that_was_edited_is_not_read(name: str) -> None:
     release = RELEASES[name]()
@@ -145,6 +147,7 @@ def test_numbers_that_are_computed_may_be_off_in_their_last_digits() -> None:
     assert release.differing(shown) == ("value",)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_file_as_it_was_written_holds(name: str) -> None:
     found = published(RELEASES[name]().to_json())

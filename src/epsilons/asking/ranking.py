@@ -72,10 +72,10 @@ def quantile(
         loss: the error to show: "mse" or "pac". Both are forecasts for values that are spread
             evenly over the bounds. In the worst case over all data, the error can be the whole
             range. Intervals hold for all data.
-        confidence: the confidence of the printed interval. The method "selection" selects the ends
-            of the interval for this confidence.
+        confidence: the confidence of the printed interval. The method "selection" selects the
+            interval for this confidence.
         method: "table": a table of bins, which gives all quantiles. "selection", under replace:
-            each quantile, and one on either side of it, is selected among 1024 candidates. "auto"
+            each quantile is selected among 1024 cells, and then an interval around it. "auto"
             selects the method with shorter intervals for values that are spread evenly.
         missing: the treatment of values that are null or NaN: "error" refuses them, "midpoint"
             replaces them by the middle of the bounds, "exclude" leaves out people without a value,
@@ -104,7 +104,8 @@ def quantile(
 
     Reference:
         A table is a histogram whose noise sums to zero (docs/proofs/closed.md). A selection is the
-        exponential mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
+        permute-and-flip mechanism of McKenna and Sheldon (2020), with personal weights, drawn
+        exactly.
     """
     return answered(Quantile, locals())
 

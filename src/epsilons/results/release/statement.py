@@ -75,6 +75,7 @@ STAGES: Final = {
     "cells": "a weighted count of the people in each cell plus noise",
     "closed cells": "a weighted count of the people in each cell plus noise that sums to zero",
     "selection": "a quantile by the exponential mechanism",
+    "nested": "a quantile, or an interval around it, by permute-and-flip",
     "two sums": "weighted sums of the values and of their complements plus noise",
     "open cells": "a weighted count of the people in each cell plus noise",
     "counts": "a count of the people at budget levels plus noise",
@@ -113,6 +114,8 @@ PAPERS: Final = {
     'Duchi, Jordan and Wainwright, "Minimax optimal procedures for locally private estimation", '
     "2018": "vector",
     'McSherry and Talwar, "Mechanism design via differential privacy", 2007': "selection",
+    'McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private selection",'
+    " NeurIPS 2020": "nested",
     'Hardt and Talwar, "On the geometry of differential privacy", 2010': (
         "closed-cells several-sums"
     ),

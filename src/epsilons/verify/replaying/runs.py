@@ -174,7 +174,7 @@ def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, b
 
 
 def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check a selection: a person's weight is in one candidate."""
+    """Check a selection: a person's weight is in one candidate, or divided among several."""
     before, after = _weights(step, person)
     if all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
         return False, True
@@ -195,6 +195,7 @@ _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] =
     "parallel": _parallel,
     "counts": _counts,
     "selection": _selection,
+    "nested": _selection,
 }
 
 
