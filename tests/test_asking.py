@@ -64,6 +64,7 @@ OTHERS: dict[str, list[Any]] = {
     "decimal": [","],
     "thousands": ["."],
     "menu": [{"strict": 0.1}],
+    "weights": [np.arange(N) % 2 + 1.0],
     "by": [WORDS],
     "groups": [["low", "high"]],
     "groups_are": ["public"],

@@ -35,6 +35,7 @@ NEW = frozenset(
     {
         "mechanisms.Nested",
         "release.CountOfSome",
+        "release.PerWeight",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from epsilons import door, parameters
 from epsilons.budgets.levels import Levels
-from epsilons.errors import ArgumentError
+from epsilons.errors import ArgumentError, DataError
 from epsilons.questions import Question
 from epsilons.questions.frequencies import Frequencies
-from epsilons.questions.question import terms_of
+from epsilons.questions.question import Call, terms_of
 from epsilons.results import report
 from epsilons.results.report import number
 from epsilons.types import Column, Data, Menu, Neighbours
@@ -162,6 +162,7 @@ def check(
     decimal: str | None = None,
     thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
     cap: float | None = None,
@@ -181,6 +182,7 @@ def check(
         decimal: the decimal mark of numbers in a file of text.
         thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column.
+        weights: the weights of people, as for `epsilons.publish`.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered.
         cap: for add/remove, the largest amount that anyone spends.
@@ -236,7 +238,11 @@ def check(
         budgets=ends,
         refusals=()
         if call.declared is not None
-        else (*_refusals(found, question.refuses, menu), *_refused_beside(question, beside)),
+        else (
+            *_refusals(found, question.refuses, menu),
+            *_refused_beside(question, beside),
+            *_refused_weights(question, call),
+        ),
         alarms=_alarms({next(iter(question.columns)): found, **looks}, of_text=door.is_text(data)),
     )
 
@@ -297,6 +303,17 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
     return tuple(
         f"Would be refused: {reason}." for reason, count in reasons.items() if reason and count
     )
+
+
+def _refused_weights(question: Question, call: Call) -> tuple[str, ...]:
+    """Return the reason to refuse weights, if any: they are read when rows are opened."""
+    if call.weights is None:
+        return ()
+    try:
+        question.open(call)
+    except DataError as refusal:
+        return (str(refusal),) if call.weights.unit is None else ()
+    return ()
 
 
 def _refusals(found: door.Look, refuses: str, menu: object) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ def mean(
     decimal: str | None = None,
     thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
     related: bool | float = True,
@@ -94,6 +95,11 @@ def mean(
             none. Cells that are written otherwise count as missing.
         person: the person of each row: an array, or the name of a column. One person's rows are
             averaged first. Without it, every row is a person.
+        weights: for surveys, how many people each person stands for: an array of numbers above 0,
+            or the name of a column. Weights are public, as budgets are. Someone of weight w counts
+            as w people of the budget ε/w, and nobody spends more than ε. For replace and
+            about="people"; with a number δ for `related`, the weighted means of people with
+            different ε/weight differ by at most δ of the range: docs/weights.md.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the mean of exactly these "people", or of the "population" that
@@ -180,6 +186,7 @@ def total(
     decimal: str | None = None,
     thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     related: bool | float = True,
     loss: LossOfOne = "mse",
@@ -211,6 +218,8 @@ def total(
         thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. Without it, every row is
             a person.
+        weights: how many people each person stands for: see `epsilons.mean`. The total is of the
+            values times the weights.
         neighbours: "replace" or "add-remove": see `epsilons.mean`.
         related: whether budgets can be related to values: see `epsilons.mean`. Under add/remove
             everyone counts equally, and it makes no difference.
@@ -263,6 +272,7 @@ def frequencies(
     decimal: str | None = None,
     thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
     related: bool | float = True,
@@ -305,6 +315,8 @@ def frequencies(
             one unit equally: each of r rows counts floor(720,720/r)/720,720. This is 1/r for up to
             16 rows, and less than 1/720,720 below 1/r for more rows. The remainder is spread evenly
             over all categories. Without `person`, every row is a person.
+        weights: how many people each person stands for: see `epsilons.mean`. Shares are then of
+            all weights.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the shares of exactly these "people", or of the "population" that

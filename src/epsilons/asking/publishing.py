@@ -29,7 +29,7 @@ def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
         question: the class of the question.
         given: all arguments of the function by name, both for the question and for the call.
     """
-    call = {name: given[name] for name in _OF_THE_CALL}
+    call = {name: given[name] for name in _OF_THE_CALL if name in given}
     own = {name: each for name, each in given.items() if name not in call}
     return publish([question(**own)], **call)[0]
 
@@ -45,6 +45,7 @@ def publish(
     decimal: str | None = None,
     thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
     cap: float | None = None,
@@ -70,6 +71,7 @@ def publish(
         decimal: the decimal mark of numbers in a file of text.
         thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column.
+        weights: for surveys, how many people each person stands for: see `epsilons.mean`.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the largest amount that anyone spends on all questions together.
@@ -105,6 +107,11 @@ def publish(
     asked = _questions(questions)
     division = division_of(len(asked), shares, targets)
     _one_of(epsilon, menu, ledger, neighbours, source)
+    if ledger is not None and weights is not None:
+        raise ArgumentError(
+            "weights are not for a ledger: it charges people by their budgets alone. Nothing was "
+            "charged. Publish with epsilon=, or leave weights out."
+        )
     for question in asked:
         question.check(neighbours)
     if data is None:

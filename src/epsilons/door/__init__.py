@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from epsilons.door.count.asks import Ask
     from epsilons.door.count.tallies import GRID, Rule, Tally
     from epsilons.door.count.units import SHARES
+    from epsilons.door.count.weights import Weights
     from epsilons.door.curator import COMMAS, THOUSANDS, TRUTH, Look, look
     from epsilons.door.given.categories import (
         ANSWERS,
@@ -49,6 +50,7 @@ __all__ = [
     "Rows",
     "Rule",
     "Tally",
+    "Weights",
     "chosen",
     "declare",
     "declare_groups",

@@ -10,7 +10,7 @@ always a table, with noise in its total as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
@@ -31,7 +31,15 @@ from epsilons.draws.mechanisms import (
 )
 from epsilons.errors import ArgumentError, MissingValueError
 from epsilons.questions.designs import Design, Known, cell_design, cells_of, tells
-from epsilons.questions.question import Answer, Call, Draw, Question, Sentences, Steps
+from epsilons.questions.question import (
+    UNWEIGHED,
+    Answer,
+    Call,
+    Draw,
+    Question,
+    Sentences,
+    Steps,
+)
 from epsilons.questions.ways import Read, add_remove, replace_end
 from epsilons.results.release import ByLevel, Scalar
 from epsilons.results.release.kinds import Quantiles
@@ -149,6 +157,7 @@ class Quantile(Question):
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = METHODS
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = UNWEIGHED
     supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for values spread evenly
 
     values: Column = field(repr=False)  # it can be an array of people's values

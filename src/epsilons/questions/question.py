@@ -33,6 +33,7 @@ else:
 
 __all__ = [
     "TERMS",
+    "UNWEIGHED",
     "WORDS",
     "Answer",
     "Call",
@@ -63,6 +64,7 @@ class Call:
         declared: public declarations about people with private budgets; None under replace.
         share: the fraction of everyone's budget that this question can use. The shares of all
             questions to the same people sum to at most 1.
+        weights: the weights of people; None if everyone counts equally.
     """
 
     epsilon: Any
@@ -71,6 +73,7 @@ class Call:
     neighbours: str
     declared: Declared | None = None
     share: Fraction = Fraction(1)
+    weights: door.Weights | None = None
 
     @classmethod
     def of(
@@ -83,6 +86,7 @@ class Call:
         decimal: str | None = None,
         thousands: str | None = None,
         person: Column | None = None,
+        weights: Column | None = None,
         neighbours: Neighbours = "replace",
         levels: Levels | None = None,
         cap: float | None = None,
@@ -96,6 +100,12 @@ class Call:
         private = neighbours == "add-remove"
         if not private:
             _refuse_public_facts(levels, cap)
+        elif weights is not None:
+            raise ArgumentError(
+                'weights are for neighbours="replace": they are public, and so is everyone who has '
+                "one. If it is private who takes part, publish the mean of each stratum, and "
+                "combine them: release.combine."
+            )
         epsilon = door.chosen(epsilon, menu)
         if private and isinstance(epsilon, door.Chosen):
             levels = _of_menu(epsilon, levels)
@@ -105,6 +115,7 @@ class Call:
             person=person,
             neighbours=neighbours,
             declared=declared_of(epsilon, levels, cap) if private else None,
+            weights=None if weights is None else door.Weights(weights),
         )
 
     @property
@@ -193,7 +204,7 @@ TERMS: Final = tuple(inspect.signature(Call.of).parameters)
 
 def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the user's arguments that belong to the call, by name."""
-    return {name: given[name] for name in TERMS}
+    return {name: given[name] for name in TERMS if name in given}
 
 
 def _refuse_public_facts(levels: object, cap: object) -> None:
@@ -351,6 +362,15 @@ WORDS: Final = ("about", "related", "loss", "confidence", "method", "missing")
 """The fields of every question, including those that users cannot choose; ledgers hash them."""
 
 
+UNWEIGHED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "weights": "weights are for a mean with bounds, a total and frequencies: nothing is proven "
+        "for weights of anything else here. Leave them out."
+    }
+)
+"""The sentence about weights of questions for which people have none."""
+
+
 @dataclass(frozen=True)
 class Sentences:
     """The sentences of a release.
@@ -385,6 +405,7 @@ class Question(ABC):
             renamed.
         RENAMED: fields with their former names, which ledgers use.
         LATER: fields that earlier versions did not have.
+        weighable: whether people can have weights.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
             why.
         values: an array, or the name of a column of the data.
@@ -411,6 +432,7 @@ class Question(ABC):
     KIND: ClassVar[str]
     RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
     LATER: ClassVar[tuple[str, ...]] = ()
+    weighable: ClassVar[bool] = False
     NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -500,6 +522,30 @@ class Question(ABC):
                 "related=False, or a number such as 0.05, if you can defend it. Nothing was spent."
             )
 
+    def check_weights(self, call: Call) -> None:
+        """Reject weights for a question, or under an assumption, for which nothing is proven.
+
+        Raises:
+            ArgumentError: the call has such weights.
+        """
+        if call.weights is None:
+            return
+        if not self.weighable:
+            raise ArgumentError(UNWEIGHED["weights"])
+        if self.assumption.sampled:
+            raise ArgumentError(
+                'weights with about="population": weights say that people are no plain sample, so '
+                "its sampling error is unknown here. Leave about out: the interval is then about "
+                "the weighted mean of exactly these people, and the sampling error of your design "
+                "comes on top."
+            )
+        if self.related is False:
+            raise ArgumentError(
+                "weights with related=False: people who stand for different numbers of others are "
+                "not interchangeable. Write related=0.05: the weighted means of people with "
+                "different ε/weight differ by at most that part of the range; or leave it out."
+            )
+
     def policy(self, neighbours: str) -> str:
         """Return how missing values are treated."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
@@ -545,6 +591,7 @@ class Question(ABC):
         decimal: str | None = None,
         thousands: str | None = None,
         person: Column | None = None,
+        weights: Column | None = None,
         neighbours: Neighbours = "replace",
         levels: Levels | None = None,
         cap: float | None = None,
@@ -559,6 +606,7 @@ class Question(ABC):
             decimal: the decimal mark of numbers in a file of text.
             thousands: the mark between thousands there.
             person: the column that identifies people.
+            weights: the weights of people.
             neighbours: "replace" or "add-remove".
             levels: the public budget levels, for add/remove.
             cap: the most that anyone spends, for add/remove.
@@ -570,6 +618,7 @@ class Question(ABC):
         self.check(neighbours)
         call = Call.of(**terms)
         self.check_terms(call)
+        self.check_weights(call)
         return call
 
     @abstractmethod

@@ -263,6 +263,7 @@ OPTIONS: Final = (
     _of("edges", help="The edges of bins for numbers, such as 0,18,65."),
     _of("other", help="The category for values that are missing or not declared."),
     _of("person", help="The column that says which person a row belongs to."),
+    _of("weights", help="The column of weights: how many people each person stands for."),
     _of(
         "separator",
         callback=lambda _context, _option, given: "\t" if given == r"\t" else given,

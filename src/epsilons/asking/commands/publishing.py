@@ -63,6 +63,7 @@ class Publish(click.Command):
         own |= {"unknown_range"} if question.range_may_be_found else set()
         own -= {"missing"} if "categories" in own else set()  # frequencies have --other instead
         own -= {"menu"} if self.budgets else set()  # a ledger knows budgets by person
+        own -= set() if question.weighable else {"weights"}
         between = options.of(own, question.every_method, self.budgets)
         hidden = [options.refused(*each) for each in question.NOT_TAKEN.items()]
         super().__init__(

@@ -12,6 +12,7 @@ import numpy as np
 
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
 from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
+from epsilons.door.count.weights import Heads, Weights
 from epsilons.door.given.categories import ANSWERS, Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.types import Floats, Integers
@@ -59,7 +60,7 @@ class Names:
         missing: a sentence that names further values that count as missing, if any.
         unusable: a sentence that names further budgets that count as missing, if any.
         chosen: whether budgets are given by the words of a menu.
-        marks: names of further columns by parameter: groups, `where` and `y`.
+        marks: names of further columns by parameter: groups, `where`, `y` and `weights`.
     """
 
     values: str = "values"
@@ -115,6 +116,7 @@ class Faults:
         conflicts: people with two budgets.
         nobody: rows, or groups of rows, that have no person, because the id is null.
         most: the largest number of rows of one person.
+        weights: people with two weights.
         undivided: levels in which people's contributions do not add up to one unit each. Only a
             fault of the engine can cause this.
     """
@@ -126,6 +128,7 @@ class Faults:
     conflicts: int = 0
     nobody: int = 0
     most: int = 0
+    weights: int = 0
     undivided: int = 0
 
 
@@ -135,12 +138,13 @@ class Counted:
 
     Attributes:
         levels: the smallest ε of the level, or `BAD_BUDGET`.
-        people: the number of people.
+        people: the number of people; with weights, the number of their units.
         cells: by level and cell, the sum of people's contributions to the cell.
         faults: counts of faults that may lead to a refusal.
         moved: whether `levels.in_range` changed somebody's budget.
         members: by level and group, the number of people with rows in the group; None without
             groups.
+        heads: the number of people, if `people` are units of weight; otherwise None.
     """
 
     levels: Floats
@@ -149,6 +153,7 @@ class Counted:
     faults: Faults
     moved: bool = False
     members: Integers | None = None
+    heads: Heads | None = None
 
 
 def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
@@ -183,6 +188,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         unit=rules.unit_of(ask),
         categories=rules.labels(ask),
         people=counted.members[order] if ask.apart and counted.members is not None else None,
+        heads=None if counted.heads is None else counted.heads.ordered(order),
+        weight=rules.weight,
     )
 
 
@@ -315,12 +322,14 @@ def _missing(rules: Rules, names: Names, ask: Ask) -> str:
 
 def _either(names: Names) -> str:
     """The names of the columns of categories, for messages."""
-    return " or ".join((*names.marks.values(), names.values))
+    marks = (name for own, name in names.marks.items() if own != "weights")
+    return " or ".join((*marks, names.values))
 
 
 def _by(names: Names) -> str:
     """Return the names of the columns of groups, for messages."""
-    return " and ".join(name for own, name in names.marks.items() if own != "where") or "by"
+    others = ("where", "weights")
+    return " and ".join(name for own, name in names.marks.items() if own not in others) or "by"
 
 
 def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
@@ -354,7 +363,7 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
 
     Args:
         levels: the smallest ε of each level.
-        people: the number of people in each level.
+        people: the number of people in each level; with weights, the number of their units.
         faults: counts of faults that may lead to a refusal.
         names: the names of the parameters in messages.
         unit: the largest contribution of one person to a sum.
@@ -362,7 +371,8 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
-        DataError: there are too few or too many people, or rows without a person.
+        DataError: there are too few or too many people, or rows without a person; or somebody has
+            two weights.
     """
     n = check_size(people, names, unit)
     if faults.most >= MOST_ROWS:
@@ -391,13 +401,18 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
             'Give each its own person; neighbours="add-remove" leaves such rows out. This message '
             "is for the curator only."
         )
+    if faults.weights:
+        raise DataError(
+            f"{names.of('weights')} differs between rows of the same {names.person}. Everyone has "
+            "one weight: give all rows of a person the same."
+        )
     if faults.conflicts:
         raise ConflictingBudgetsError(
             f"{names.epsilon} differs between rows of the same {names.person}. "
             "Everyone has one budget: give all rows of a person their smallest one. "
             "This message is for the curator only."
         )
-    if n < 2:
+    if n < 2:  # a person who is alone is one unit, whatever their weight
         raise DataError(
             f"{names.either} has only one person: the result would be their value. At least two "
             "people are needed."
@@ -500,6 +515,7 @@ class Rules:
         epsilon: the budgets as the user gave them.
         where: the condition that selects rows, as the user gave it.
         beside: the second column of numbers as the user gave it.
+        weights: the weights of people; None if everyone counts equally.
     """
 
     names: Names
@@ -514,6 +530,12 @@ class Rules:
     epsilon: Any = None
     where: Any = None
     beside: Any = None
+    weights: Weights | None = None
+
+    @property
+    def weight(self) -> float:
+        """The weight of one unit; 1 without weights."""
+        return 1.0 if self.weights is None or self.weights.unit is None else self.weights.unit
 
     @property
     def private(self) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "ANSWERS",
     "MISSING",
     "MOST_GROUPS",
+    "OF",
     "UNDECLARED",
     "Categories",
     "Grouping",
@@ -54,6 +55,15 @@ MENU: Final = (
 )
 GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
 NOTHING: Final[Floats] = np.empty(0)
+
+OF: Final = {
+    "values": "categories",
+    "where": "true and false",
+    "y": "numbers",
+    "weights": "numbers",
+    "epsilon": "the words of menu",
+}
+"""The contents of columns by parameter, for messages. All other parameters are groups."""
 
 _BINS: Final = ", or declare edges to make bins of numbers"
 

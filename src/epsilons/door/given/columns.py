@@ -14,8 +14,7 @@ from epsilons.door.engines.floats import on_ladder, rounded_down
 from epsilons.door.engines.running import UNUSABLE, Passed, guarded, on_terminal, unknown_column
 from epsilons.door.engines.table import engine_of, kind_of_data
 from epsilons.door.given import arrays
-from epsilons.door.given.arrays import OF
-from epsilons.door.given.categories import LabelKind, wrong_type
+from epsilons.door.given.categories import OF, LabelKind, wrong_type
 from epsilons.door.given.cells import CellFile, Role
 from epsilons.door.given.files import Told, is_file, open_file
 from epsilons.door.given.frames import called, columns_of, picked, refuse_doubles
@@ -52,7 +51,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Mark:
-    """A further column: the group of a row, a condition (`where`), or a second number (`y`).
+    """A further column: the group of a row, a condition (`where`), a second number, or a weight.
 
     Attributes:
         parameter: the parameter that names it.
@@ -89,6 +88,8 @@ class Columns:
         recast: the parameters for which text is declared, but whose columns are numbers or
             booleans.
         menu: the menu of the words in the column of budgets; None if it contains numbers.
+        units: the column of units, if people have weights; otherwise None. `epsilon` is then the
+            column of the budgets of one unit each.
     """
 
     frame: nw.LazyFrame[Any]
@@ -106,6 +107,7 @@ class Columns:
     marks: tuple[Mark, ...] = ()
     recast: frozenset[str] = frozenset()
     menu: Menu | None = None
+    units: str | None = None
 
     @property
     def named(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 
-ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where")
+ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where", "weights")
 """The parameters that name columns; `by_2` is the second of two group columns."""
 
 LOOKED_AT: Final = 1000
