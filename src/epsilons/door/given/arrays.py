@@ -39,7 +39,6 @@ from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_c
 from epsilons.door.count.weights import Heads, Weights, ends_of
 from epsilons.door.given.categories import (
     MISSING,
-    OF,
     UNDECLARED,
     Categories,
     Grouping,
@@ -307,10 +306,9 @@ def floats(
 
 def of_menu(given: Chosen, name: str, *, lenient: bool, private: bool = False) -> Floats:
     """Return the budgets that words stand for: see `Menu.of`. Arguments as for `cells_of`."""
-    menu, of = given.menu, OF["epsilon"]
-    return menu.of(
-        cells_of(given.column, menu.words, name, lenient=lenient, private=private, of=of)
-    )
+    menu, of = given.menu, "the words of menu"
+    cells = cells_of(given.column, menu.words, name, lenient=lenient, private=private, of=of)
+    return menu.of(cells)
 
 
 def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
