@@ -13,11 +13,13 @@ assumed_of_some(neighbours, assumption, whose, …)          means by group, or 
 weighed(name, unit)                                        weights, to append to both
 clipped(…), uncounted(…)                                   how invalid values are treated
 left_out(…)                                                the rows that a mean excludes
+of_menu(menu, neighbours)                                  the words that stand for budgets
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 from epsilons.results.report import number
@@ -267,6 +269,22 @@ def guessed(spread: float | None) -> str:
         f" The cap was chosen for values with a standard deviation of about {_percent(spread)} of "
         "the range; no claim depends on that guess."
     )
+
+
+def of_menu(menu: Mapping[Any, float], neighbours: str) -> str:
+    """Return the sentence on the words that stand for budgets, and on other words.
+
+    Args:
+        menu: the budget of each word.
+        neighbours: "replace", under which other words are refused; or "add-remove".
+    """
+    each = ", ".join(f"{word} for ε = {_budget(epsilon)}" for word, epsilon in menu.items())
+    others = " Anyone whose word is missing or not on the menu is left out."
+    return f"Budgets were chosen by words: {each}.{others if neighbours == 'add-remove' else ''}"
+
+
+def _budget(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else number(epsilon)
 
 
 def _budgets_say(related: bool | float, values: str = "values", differ: str = MEANS_DIFFER) -> str:

@@ -12,7 +12,7 @@ from epsilons.draws.noise import Source
 from epsilons.questions.count import Count
 from epsilons.questions.quantile import Quantile, QuantileMethod
 from epsilons.results.release import Release
-from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours, Where
+from epsilons.types import About, Column, Data, LossOfOne, Menu, Missing, Neighbours, Where
 
 __all__ = ["count", "quantile"]
 
@@ -23,9 +23,12 @@ def quantile(
     q: float | Sequence[float],
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     bounds: tuple[float, float],
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
@@ -51,10 +54,13 @@ def quantile(
         q: a share strictly between 0 and 1, such as 0.5 for the median; or several in ascending
             order.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside, including infinite ones, are clipped.
         data: a table or a file: see `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. Someone with r rows
             counts as r people of weight 1/r each, regardless of the order of rows. Without it,
             every row is a person.
@@ -109,8 +115,11 @@ def count(
     values: Column | None = None,
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "add-remove",
     loss: LossOfOne = "mse",
@@ -134,8 +143,11 @@ def count(
             ignored. It can be None if budgets are a column or an array: then their rows are
             counted.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: a table or a file: see `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row. A person counts once. Without it, every row is a person.
         neighbours: "add-remove"; or with `where` also "replace", under which the number of all
             people is public.

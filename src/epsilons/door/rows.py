@@ -45,6 +45,7 @@ from epsilons.door.given.categories import Categories, Grouping, LabelKind, refu
 from epsilons.door.given.columns import Columns, Mark
 from epsilons.door.given.frames import AskedRows, asked
 from epsilons.door.given.frames import asked as named
+from epsilons.door.given.menus import Chosen
 from epsilons.errors import ArgumentError, DataError, EpsilonsError
 from epsilons.loading import later
 from epsilons.parameters import choice
@@ -610,8 +611,9 @@ def open(
     Args:
         values: one value for each row, or the name of a column of `data`: numbers, or values of the
             kind of `categories`. For numbers, null, NaN and infinities are missing.
-        epsilon: one budget for each row, one number for everyone, or the name of a column; or
-            `Absent` people without values, in which case no value is read.
+        epsilon: one budget for each row, one number for everyone, or the name of a column; or the
+            words of a menu (see `chosen`), which can then also be the values; or `Absent` people
+            without values, in which case no value is read.
         data: a frame that Narwhals supports, or the path of a Parquet or CSV file: see `source`.
         person: an id for each row, or the name of a column; None if every row is its own person.
         missing: "error" refuses missing values, "midpoint" replaces them by the middle of the
@@ -666,6 +668,7 @@ def open(
         kinds |= dict(zip(groups.columns, declared, strict=True))
     private = ladder is not None
     given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
+    chosen = isinstance(values, Chosen)  # the budgets themselves, which no other question counts
     rules = Rules(
         given.names,
         missing,
@@ -675,7 +678,7 @@ def open(
         groups,
         some,
         # A scan cannot be shared if columns were converted to arrays, or if `where` has labels.
-        source=None if given.data is None or label is not None else data,
+        source=None if given.data is None or label is not None or chosen else data,
         values=values,
         epsilon=epsilon,
         where=where,

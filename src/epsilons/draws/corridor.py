@@ -256,7 +256,7 @@ class _Way:
             expected=answer.expected,
             protects=said.protects + answer.beside + self._weights(answer)[0],
             assumes=said.assumes + self._weights(answer)[1],
-            treats=" ".join(filter(None, (said.treats, self._range))),
+            treats=" ".join(filter(None, (said.treats, self._range, self._menu))),
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
@@ -283,6 +283,15 @@ class _Way:
         if ladder is not None:
             return words.HIGHEST if ladder.top == LARGEST else ""
         return words.RANGE if any(rows.moved for rows in self._rows) else ""
+
+    @property
+    def _menu(self) -> str:
+        """The sentence about the words that stand for budgets, if there are any."""
+        given = self.call.epsilon
+        if not isinstance(given, door.Chosen):
+            return ""
+        named = dict(zip(given.menu.words.labels, given.menu.budgets.tolist(), strict=True))
+        return words.of_menu(named, self.call.neighbours)
 
     def _mechanism(self, answer: Answer) -> Any:
         """Return the mechanism of the release; a composition if there were several draws.

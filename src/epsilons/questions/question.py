@@ -24,7 +24,7 @@ from epsilons.loading import later
 from epsilons.results.release import Expected, Spending
 from epsilons.risk import Weighing
 from epsilons.risk.weighing import Assumption, assumption_of
-from epsilons.types import About, Column, Data, Floats, Integers, Loss, Missing, Neighbours
+from epsilons.types import About, Column, Data, Floats, Integers, Loss, Menu, Missing, Neighbours
 
 if TYPE_CHECKING:
     from epsilons.results.release import kinds
@@ -57,7 +57,7 @@ class Call:
     """The people who are asked, and the terms of the call.
 
     Attributes:
-        epsilon: each person's budget, as the user gave it.
+        epsilon: each person's budget, as the user gave it; with a menu, a `door.Chosen` object.
         data: a frame or a file; None if the columns are arrays.
         person: the column that identifies people, or None.
         neighbours: "replace" or "add-remove".
@@ -80,8 +80,11 @@ class Call:
         cls,
         *,
         epsilon: Column | None,
+        menu: Menu | None = None,
         data: Data | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
         person: Column | None = None,
         weights: Column | None = None,
         neighbours: Neighbours = "replace",
@@ -103,9 +106,12 @@ class Call:
                 "one. If it is private who takes part, publish the mean of each stratum, and "
                 "combine them: release.combine."
             )
+        epsilon = door.chosen(epsilon, menu)
+        if private and isinstance(epsilon, door.Chosen):
+            levels = _of_menu(epsilon, levels)
         return cls(
             epsilon=epsilon,
-            data=door.source(data, separator),
+            data=door.source(data, separator, decimal, thousands),
             person=person,
             neighbours=neighbours,
             declared=declared_of(epsilon, levels, cap) if private else None,
@@ -209,6 +215,25 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
                 f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
                 f"levels and caps follow from them. Leave {name} out."
             )
+
+
+def _of_menu(epsilon: door.Chosen, levels: Levels | None) -> Levels:
+    """Return the levels of a menu: its budgets, or the same budgets with numbers of people.
+
+    Raises:
+        ArgumentError: `levels` has other budgets than the menu.
+    """
+    offered = np.unique(epsilon.menu.budgets[epsilon.menu.budgets > 0.0])
+    each: list[float] = offered.tolist()
+    if levels is None:
+        return each
+    ladder = declared_of(epsilon, levels, None).ladder
+    if not np.array_equal(ladder.levels, Ladder.declare(offered).levels):
+        raise ArgumentError(
+            "levels: the budgets that people were offered are those of menu. Leave levels out, or "
+            "give the same budgets, each with the number of people you expect."
+        )
+    return levels if isinstance(levels, (Mapping, Budgets)) else each
 
 
 def _part(level: float, share: Fraction) -> float:
@@ -560,8 +585,11 @@ class Question(ABC):
         self,
         *,
         epsilon: Column,
+        menu: Menu | None = None,
         data: Data | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
         person: Column | None = None,
         weights: Column | None = None,
         neighbours: Neighbours = "replace",
@@ -572,8 +600,11 @@ class Question(ABC):
 
         Args:
             epsilon: as for `epsilons.publish`, like all other arguments.
+            menu: the budgets that words stand for, if `epsilon` is a column of words.
             data: a frame, the path of a file, or None.
             separator: the character that separates the columns of a CSV file.
+            decimal: the decimal mark of numbers in a file of text.
+            thousands: the mark between thousands there.
             person: the column that identifies people.
             weights: the weights of people.
             neighbours: "replace" or "add-remove".

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Final, Literal, TypeAlias
@@ -13,7 +13,7 @@ import numpy as np
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
 from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
 from epsilons.door.count.weights import Heads, Weights
-from epsilons.door.given.categories import Categories, Grouping, LabelKind
+from epsilons.door.given.categories import ANSWERS, Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.types import Floats, Integers
 
@@ -59,6 +59,7 @@ class Names:
         person: the name of the column of ids.
         missing: a sentence that names further values that count as missing, if any.
         unusable: a sentence that names further budgets that count as missing, if any.
+        chosen: whether budgets are given by the words of a menu.
         marks: names of further columns by parameter: groups, `where`, `y` and `weights`.
     """
 
@@ -67,6 +68,7 @@ class Names:
     person: str = "person"
     missing: str = ""
     unusable: str = ""
+    chosen: bool = False
     marks: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -172,6 +174,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
             somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
+    if names.missing and counted.faults.missing >= int(counted.people.sum()):
+        names = replace(names, missing=f"{names.missing} {ANSWERS}")  # perhaps no cell is a number
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
@@ -378,6 +382,13 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
         )
     if n == 0:
         raise DataError(f"{names.either} is empty: there are no people.")
+    if names.chosen and not (levels >= 0.0).all():
+        unknown = int(people[~(levels >= 0.0)].sum())
+        raise BudgetError(
+            f"{names.epsilon} has words that are missing or not in menu, for {unknown:,} of {n:,} "
+            "people. Declare every word that people could choose, and for those who chose none "
+            "fill in a word whose budget is 0."
+        )
     if not (levels >= 0.0).all():
         raise BudgetError(
             f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "

@@ -57,6 +57,7 @@ from epsilons.door.given.column import (
     people,
     same_labels,
 )
+from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import as_cells
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.types import Booleans, Floats, Integers
@@ -75,6 +76,7 @@ __all__ = [
     "fold",
     "groups_of",
     "length",
+    "of_menu",
     "one_budget",
     "read",
     "read_labels",
@@ -289,6 +291,8 @@ def floats(
         ArgumentError: it is not a single column.
         ColumnError: its declared type is not numeric, or an entry is not a number.
     """
+    if isinstance(given, Chosen):
+        return of_menu(given, name, lenient=lenient, private=private)
     column, truth = opened(given, name), kind == "numbers"
     entries = _numbers(column, name, kind, booleans=truth, lenient=lenient, private=private)
     if isinstance(entries, list):
@@ -300,8 +304,17 @@ def floats(
         return np.ascontiguousarray(entries, dtype=np.float64)
 
 
+def of_menu(given: Chosen, name: str, *, lenient: bool, private: bool = False) -> Floats:
+    """Return the budgets that words stand for: see `Menu.of`. Arguments as for `cells_of`."""
+    menu, of = given.menu, "the words of menu"
+    cells = cells_of(given.column, menu.words, name, lenient=lenient, private=private, of=of)
+    return menu.of(cells)
+
+
 def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
     """Return budgets in float64, rounded down, with NaN for entries that are not numbers."""
+    if isinstance(given, Chosen):
+        return of_menu(given, name, lenient=lenient, private=private)
     column = opened(given, name)
     entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
     if isinstance(entries, list):
@@ -320,10 +333,10 @@ def _numbers(
     Raises:
         ColumnError: the declared type is not numeric, or an entry is not a number.
     """
-    held = column.family
+    held, of = column.family, "categories" if booleans or kind == "bins" else "budgets"
     odd = held in ("text", "time") or (held == "boolean" and not booleans)
     if held == "nested" or (odd and not private and not column.inferred):
-        raise wrong_type(kind, f"{name} must be", column.dtype)
+        raise wrong_type(kind, f"{name} must be", column.dtype, of)
     entries = column.entries
     if isinstance(entries, np.ndarray):
         if not odd:
@@ -342,7 +355,7 @@ def _numbers(
     if not lenient:
         for item in entries:
             if type(item) in unfit and not is_null(item):
-                raise wrong_entry(kind, f"{name} must be", type(item))
+                raise wrong_entry(kind, f"{name} must be", type(item), of)
     return [None if type(item) in unfit else item for item in entries]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from epsilons import parameters
 from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
-from epsilons.types import Column, Data, Neighbours
+from epsilons.types import Column, Data, Menu, Neighbours
 from epsilons.verify.fit import check_seed
 from epsilons.verify.replaying.changes import (
     GROUPS,
@@ -21,6 +21,7 @@ from epsilons.verify.replaying.changes import (
     Change,
     RowFacts,
     allowed,
+    chosen,
     columns_of,
     known_marks,
     nasty,
@@ -28,7 +29,7 @@ from epsilons.verify.replaying.changes import (
     ordinary,
     public_groups,
 )
-from epsilons.verify.replaying.neighbours import GivenTable, table_of
+from epsilons.verify.replaying.neighbours import GivenTable, TextForm, table_of
 from epsilons.verify.replaying.runs import Person, Run, RunFound, first_run, level_of, second_run
 
 __all__ = ["Replay", "ReplayOutcome", "replay"]
@@ -139,8 +140,11 @@ def replay(
     question: AnyQuestion,
     *,
     epsilon: Column,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     weights: Column | None = None,
     neighbours: Neighbours = "replace",
@@ -163,9 +167,12 @@ def replay(
     Args:
         question: a question such as `epsilons.Mean(…)`.
         epsilon: the budgets. This and all arguments up to `cap` are as in `epsilons.publish`.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: a frame, the path of a file, or None if the columns are arrays. Changed copies of a
             file are written to a temporary folder and deleted.
         separator: separator of the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the column that identifies people.
         weights: the weights of people. A person of d units may move totals d times as far as a
             unit.
@@ -191,7 +198,8 @@ def replay(
     columns = {**columns_of(question), "epsilon": epsilon, "person": person, "weights": weights}
     first = first_run(question, asked.call(columns), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
-        table = table_of(columns, data, separator, Path(folder))
+        form = TextForm(separator, decimal, thousands)
+        table = table_of(columns, data, form, Path(folder))
         trying = _Trying(asked, columns, table, first)
         tried = trying.nasty() if changes is None else trying.given(changes)
         outcomes = tuple(trying.outcome(change, row) for change, row in tried)
@@ -245,7 +253,7 @@ class _Trying:
         levels = [float(level) for level in getattr(declared, "levels", declared)]
         facts = RowFacts(
             self.asked.question, self.table.kinds, self.asked.private, self.table.ordered,
-            levels, self.table.has,
+            levels, self.asked.terms["menu"], self.table.has,
         )  # fmt: skip
         if not usable:
             yield from ((change, None) for change in nasty([], [], facts))
@@ -285,12 +293,14 @@ class _Trying:
         """Return the ε of a row; 0 if the row has no person."""
         if self.arguments["person"] is not None and row.get("person") in (None, ""):
             return 0
-        kind = self.table.kinds.get("epsilon")
+        kind, menu = self.table.kinds.get("epsilon"), self.asked.terms["menu"]
+        if menu is not None:
+            return chosen(row.get("epsilon"), menu) / self._units([row])
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False) / self._units([row])
         # Add/remove rejects no entry: text in a list or a frame is parsed like text in a file.
         cells = kind.family == "cells" or self.asked.private
-        return allowed(row.get("epsilon"), cells=cells) / self._units([row])
+        return allowed(kind.plain(row.get("epsilon")), cells=cells) / self._units([row])
 
     def _counts(self, row: dict[str, Any]) -> bool:
         """Whether the person of a row has positive weight in the last draw."""
