@@ -6,6 +6,7 @@ import copy
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +299,33 @@ def test_require_names_what_disagrees() -> None:
     data["protects"] = "Everything."
     with pytest.raises(PrivacyError, match="disagrees with itself in protects"):
         published(json.dumps(data)).require()
+
+
+def test_budgets_of_the_mechanism_must_be_the_stated_ones() -> None:
+    """A file that is consistent except for its budgets must not pass: losses would be compared with
+    budgets that nobody has."""
+    release = RELEASES["mean"]()
+    mechanism, spent = release.mechanism, release.spent
+    larger = replace(mechanism, levels=mechanism.levels * 20.0)
+    stricter = replace(spent, levels=np.array([0.1, *spent.levels[1:]]))
+    fewer = replace(spent, people=spent.people - 1)
+    for changed, field in (
+        (replace(release, mechanism=larger), "spent[0].epsilon"),
+        (replace(release, spent=stricter), "spent[0].epsilon"),
+        (replace(release, spent=fewer), "spent"),
+        (replace(release, estimate=replace(release.estimate, bounds=(0.0, 200.0))), "bounds"),
+    ):
+        found = published(changed.to_json())
+        assert field in found.problems
+        assert not found.holds
+
+
+def test_nobody_is_stated_to_spend_more_than_their_budget() -> None:
+    release = RELEASES["mean"]()
+    spent = release.spent
+    more = replace(spent, levels=spent.levels / 2.0)
+    mechanism = release.mechanism
+    less = replace(mechanism, levels=more.levels)
+    found = published(replace(release, spent=more, mechanism=less).to_json())
+    assert "is more than the budget" in found.problems.values()
+    assert not found.holds

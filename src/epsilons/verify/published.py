@@ -61,6 +61,7 @@ _UNSEEN: Final = {
     "tries the installed code",
     "That rows were read and counted correctly": "ep.verify.replay(question, …) or epsilons "
     "replay, on the data",
+    "That bounds, categories and groups were chosen without looking at the data": "no call",
 }
 _UNSEEN_LOCALLY: Final = {
     "That answers were randomized as declared": "ep.verify.audit, on the program of the devices",
@@ -138,6 +139,8 @@ class Published:
         same = f"ledger.check(head={heads[0]!r})" if heads else "compare it with the publisher's"
         return {
             **(_UNSEEN_LOCALLY if hasattr(self.release.mechanism, "channel") else _UNSEEN),
+            "That each ε is what the person agreed to": "no call",
+            "What other releases about the same people took from them": "a ledger",
             "That the file was not replaced as a whole (nothing is signed)": same,
             "How long the computation took, and what else could be seen of it": "no call",
         }
@@ -296,6 +299,11 @@ def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]
         follows = _VALUES.get(release.estimate.kind, _as_drawn)
         if not follows(release):
             yield "value", "does not follow from what was drawn"
+        bounds = getattr(release.mechanism, "bounds", None)
+        own = tuple(getattr(release.estimate, "bounds", ()))
+        # Means that were drawn together have one mechanism, which lists the bounds of each.
+        if release.statistic == "mean" and bounds is not None and own not in (bounds, *bounds):
+            yield "bounds", "are not those of the mechanism"
         people = [row.people for row in release.spent]
         known = release.n is not None and not release.n_is_noisy and None not in people
         if known and release.n != sum(people):
@@ -303,15 +311,29 @@ def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]
 
 
 def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """Generate the levels at which the stated spending differs from the privacy loss."""
+    """Generate the levels at which the stated budgets or spending differ from the mechanism's.
+
+    The verdict compares losses with the budgets of the mechanism. So these must be the stated ones.
+    """
     losses = [float(loss) for loss in verdict.losses]
     stated = np.asarray(release.spent.spent).tolist()
-    if len(stated) != len(losses):
+    levels = np.asarray(release.spent.levels).tolist()
+    if len(stated) != len(losses) or len(levels) != len(losses):
         yield "spent", "has other levels than the mechanism"
         return
+    for place, (level, budget) in enumerate(zip(levels, verdict.budgets, strict=True)):
+        if level != budget:
+            yield f"spent[{place}].epsilon", "is not the budget that the mechanism keeps"
     for place, (loss, spent) in enumerate(zip(losses, stated, strict=True)):
         if spent != loss and not abs(spent - loss) <= _ROUNDED * max(spent, loss):
             yield f"spent[{place}].spent", "is not what the mechanism takes"
+        if spent > levels[place]:
+            yield f"spent[{place}].spent", "is more than the budget"
+    people, counts = release.spent.people, getattr(release.mechanism, "counts", None)
+    weighted = hasattr(release.spent, "unit")  # then the mechanism counts units, not people
+    known = people is not None and counts is not None and not weighted
+    if known and not np.array_equal(people, counts):
+        yield "spent", "has other numbers of people than the mechanism"
 
 
 def _scalar(release: Any) -> bool:
