@@ -1,4 +1,4 @@
-"""Covariance, slope and correlation of two columns, from nine weighted counts."""
+"""Covariance, slope and correlation of two columns, from nine noisy weighted sums."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """The goal: minimize the errors of all nine cells together."""
+        """The error to minimize: the sum of squared errors of all nine cells."""
         return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the first column."""
+        """Count rows of the first column that need the curator's attention. No row is rejected."""
         return door.look(self.x, **call.given, bounds=self.x_bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Inspect the second column."""
+        """Count rows of the second column that need the curator's attention. No row is rejected."""
         found = door.look(self.y, **call.given, bounds=self.y_bounds, lowest=call.lowest)
         return {"y": found}
 
@@ -90,16 +90,16 @@ class Covariance(soft_cells.SoftQuestion):
         return {"x": self.x, "y": self.y}
 
     def open(self, call: Call) -> door.Rows:
-        """Open both columns as numbers."""
+        """Check the arguments and return the rows, with numbers from both columns."""
         policy = self.policy(call.neighbours)
         return door.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the nine cells of both columns."""
+        """Return the sums to compute: nine cells, from which all moments of both columns follow."""
         return door.Ask("pairs", self.x_bounds, beside=self.y_bounds)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
-        """Return the estimate, and its risk in data units."""
+        """Return the covariance that follows from the drawn cells, and its risk in data units."""
         (a, b), (c, d) = self.x_bounds, self.y_bounds
         unit = (b - a) * (d - c)
         pair = Pair(

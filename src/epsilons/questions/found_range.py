@@ -78,7 +78,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw a low and a high quantile, more than once if values are close together; then the mean.
+    """Draw a low and a high quantile, again if values are close together, and then the mean.
 
     Args:
         rows: the rows of the people.
@@ -96,7 +96,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the mean has finer levels: check them before any draw
+        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -138,8 +138,9 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
         results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
-        Whether there is a release does not depend on the data. Weights, windows and ranges depend
-        only on arguments and on earlier draws: docs/proofs/gaussian.md.
+        Whether there is a release does not depend on the data. Weights, ranges, and the windows in
+        which a later draw searches for the range depend only on arguments and on earlier draws:
+        docs/proofs/gaussian.md.
     """
     people = yield from _crowd(rows, call, counted=not call.terms.equal)
     found = yield from outer(
@@ -166,7 +167,7 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Select the centre and the deviation, more than once if values are close; draw the mean.
+    """Select the centre and the deviation, again if values are close together; draw the mean.
 
     Guarantee:
         Pure, for every input, replace-one: person i loses at most the sum of their losses in the
@@ -183,7 +184,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the mean has finer levels: check them before any draw
+        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -211,8 +212,9 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
         results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
-        Whether there is a release does not depend on the data. Weights, windows and ranges depend
-        only on arguments and on earlier draws: docs/proofs/gaussian.md.
+        Whether there is a release does not depend on the data. Weights, ranges, and the windows in
+        which a later draw searches for the range depend only on arguments and on earlier draws:
+        docs/proofs/gaussian.md.
 
     Reference:
         It replaces paper *gaussian*, Algorithm 8. The weight k is a public function of a person's
@@ -272,7 +274,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
 def _last_pass(
     rows: door.Rows, call: Call, found: Found | Ends, ask: door.Ask
 ) -> tuple[door.Tally, tuple[Fraction, ...]]:
-    """Count people on the estimated range; return the tally, and the spending so far."""
+    """Return a tally of values clipped to the estimated range, and what each level has spent."""
     counted = rows.count(ask)
     levels = call.offered(counted.levels)
     place = _place_of(found, counted.levels, levels)
@@ -286,8 +288,8 @@ class _Crowd:
     Attributes:
         stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        count: a function that sums weights by bucket in one pass; its levels and numbers of people
-            are public.
+        count: a function that passes over the rows once and sums people's weights in each bucket.
+            The budget levels and the numbers of people in its result are public.
         payers: the people who are charged for selections.
         told: whether anything is known about the number of people.
         doubts: pessimistic numbers of people with their probabilities, if people were counted.
@@ -386,18 +388,18 @@ def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
 
 
 def _as_expected(counted: line.Lined, levels: Floats, guess: Integers) -> line.Lined:
-    """Replace private numbers by public ones: the rungs, and the expected numbers of people.
+    """Replace private levels by the public rungs, and private counts by the expected counts.
 
     The privacy of all choices depends on this step. Shares, weights, windows and further rounds
     are computed from the levels and counts of a `Lined`. Under add/remove these must be the
     declared rungs and either the guess or the private count. They must never depend on who takes
-    part. The people in each bucket remain, but only the total of a draw uses them.
+    part. The private sums of weights in each bucket stay in the result, but only draws use them.
     """
     return replace(counted, levels=levels, counts=guess)
 
 
 def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
-    """Return the public input to the design of the two sums: remaining budgets, and the guess."""
+    """Return what the design of the two sums may use: remaining budgets, and expected people."""
     terms = call.terms
     rungs = terms.ladder.levels
     usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
@@ -411,11 +413,11 @@ def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
 
 
 def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers:
-    """Return the index of each level among the coarse levels of the stages.
+    """Return, for each budget level, the index of the coarse level that contains it.
 
     Args:
-        found: the result of the stages.
-        budgets: the levels of the last pass.
+        found: the result of the stages that estimated the range.
+        budgets: the budget levels of the last pass over the rows.
         offered: the budgets that people at these levels offer to this question.
 
     Raises:
@@ -435,7 +437,7 @@ def _range_of(found: Found) -> tuple[float, float]:
 
 
 def _budgets_left(found: Found) -> Budgets:
-    """Return the remaining budgets of the coarse levels, for the mean."""
+    """Return the budget that a person at each coarse level has left for the mean."""
     return budgets_of(remaining(found.levels, found.losses), found.counts)
 
 
@@ -581,12 +583,12 @@ def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "
 
 
 def _enough_people(levels: Floats, counts: Floats, neighbours: str) -> float:
-    """Return the approximate factor by which the number of people must grow."""
+    """Return the approximate factor by which the number of people must grow to find a range."""
     return _enough_times(lambda factor: _failure(levels, factor * counts, neighbours))
 
 
 def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) -> float:
-    """Return the approximate smallest factor at which the failure probability is acceptable."""
+    """Return the approximate smallest argument at which the failure probability is acceptable."""
     low, high = 1.0, 2.0
     while failure(high) > most and high < 2.0**40:
         low, high = high, 2.0 * high
@@ -597,7 +599,7 @@ def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) ->
 
 
 def _two_digits(people: float) -> int:
-    """Return a number of people, rounded up to two digits."""
+    """Return a number of people, rounded up to two significant digits."""
     wanted = math.ceil(people)
     digit = int(10 ** max(len(str(wanted)) - 2, 0))
     return -(-wanted // digit) * digit

@@ -151,7 +151,7 @@ class Frequencies(Question):
 
     @property
     def subject(self) -> Any:
-        """The names of all columns on one line; the values, if they are arrays."""
+        """The names of all columns on one line, or the values themselves if they are arrays."""
         every = (*(() if self.grouping is None else self.grouping.by), self.values)
         return " × ".join(every) if all(isinstance(each, str) for each in every) else self.values
 
@@ -184,15 +184,18 @@ class Frequencies(Question):
         return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as values of the type of the categories."""
+        """Count rows that need the curator's attention, such as undeclared labels.
+
+        None is rejected.
+        """
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Inspect the columns of `by`."""
+        """Count rows of the columns of `by` that need the curator's attention. None is rejected."""
         return grouping.looks(self.columns, self.grouping, None, call)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as values of the type of the categories."""
+        """Check the arguments and return the rows, with values of the categories' type."""
         return door.open(
             self.values,
             **call.given,
@@ -202,11 +205,11 @@ class Frequencies(Question):
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the declared cells."""
+        """Return what to count: the people in each declared cell."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one weighted count of each cell, under replace or add/remove."""
+        """Return the generator of the draw: a weighted count of each cell, all in one draw."""
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 
@@ -248,7 +251,10 @@ class Frequencies(Question):
         )
 
     def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
-        """Return the margin of noisy counts; for "total", the last cell counts everyone."""
+        """Return the margin of noisy counts.
+
+        If the method is "total", the last cell counts everyone.
+        """
         known = cells_of(chosen, drawn, counts)
         if chosen.method != "total":
             return RatioCells(**known)

@@ -113,7 +113,7 @@ def looks(
     label: door.Categories | None,
     call: Call,
 ) -> dict[str, door.Look]:
-    """Inspect the columns other than the values, for the curator only.
+    """Count rows of all columns other than the values that need the curator's attention.
 
     Args:
         columns: the columns of a question.
@@ -178,14 +178,14 @@ def _refuse_of_a_table(question: Any, name: str) -> None:
 
 
 def _reason(question: Any) -> str:
-    """Return the argument, as typed, that restricts a question to groups or to a subset."""
+    """Return the argument that restricts a question to groups or to a subset, as users type it."""
     if question.by is not None:
         return "by"
     return "where" if question.where is not None else 'missing="exclude"'
 
 
 def table_goal(question: Any, *, private: bool) -> CellsGoal:
-    """Return the goal: minimize the sum of squared errors of all cells.
+    """Return the error to minimize: the sum of squared errors of all cells.
 
     Args:
         question: a question about groups or a subset of people.

@@ -72,8 +72,8 @@ class Found:
         deviation: an approximate median of the distances to the centre.
         width: the width of a bucket at the centre.
         stages: the frozen mechanisms, in the order in which they were drawn.
-        near: in the last round, the prior probability of one bucket at the centre.
-        odds: in the last round, the prior probability of the deviation.
+        near: the prior probability of the bucket of the centre, in the last round.
+        odds: the prior probability of the deviation that was selected, in the last round.
         keys: the rounded budgets of each coarse level.
         levels: the smallest budget of each coarse level; these are the levels of the stages.
         counts: the number of people at each coarse level.
@@ -163,7 +163,7 @@ def locate(
             doubts=doubts,
         )
         if split.failure > TOO_OFTEN:
-            break  # further rounds would find nothing finer: the rest is spent on the mean
+            break  # more rounds would not help: the rest of the budget is spent on the mean
         window = line.Window.around(middle, 4.0 * deviation, cells)
         counted = count(window)
     return Found(
@@ -254,7 +254,7 @@ def window_at(window: line.Window | None, index: int) -> tuple[float, float]:
 
 
 def _values(window: line.Window | None, places: Integers) -> Floats:
-    """Return the middles of buckets; infinite outside the window."""
+    """Return the middle of each bucket; −∞ below the window, and +∞ above it."""
     if window is None:
         return line.values_of(places)
     inside = (places >= 0) & (places < window.cells)
@@ -265,7 +265,7 @@ def _values(window: line.Window | None, places: Integers) -> Floats:
 def _rings(
     values: Floats, masses: Integers, centre: float, sizes: Floats
 ) -> tuple[Integers, Integers]:
-    """Sum weights by the smallest radius that covers them; the last index is beyond all radii."""
+    """Sum weights by the smallest radius that reaches them. The last entry is beyond all radii."""
     with np.errstate(over="ignore"):
         ring = np.searchsorted(sizes, np.abs(values - centre), side="left")
     found, place = np.unique(ring, return_inverse=True)
@@ -281,7 +281,7 @@ def _share(candidates: Candidates, index: int) -> float:
 
 
 def around(centre: float, reach: float) -> tuple[float, float]:
-    """Return the ends of a range: wide enough to be distinct floats, and not too wide.
+    """Return the ends of a range as two distinct floats.
 
     It lies within ±2^1021, so sums and differences of its ends do not overflow.
     """

@@ -139,7 +139,7 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
-        """Reject terms under which every interval would be the whole range.
+        """Reject declarations about people under which every interval would be the whole range.
 
         Without bounds nothing is rejected: if weights differ, people are counted at each level, so
         an interval can be computed.
@@ -180,7 +180,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """The transformation of values before averaging, on unit ranges; None if there is none."""
+        """The function of values that is averaged, on unit ranges; None to average the values."""
         return None
 
     @property
@@ -251,15 +251,15 @@ class Mean(Question):
         return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as numbers, on the range if it is known."""
+        """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Inspect the columns of `by` and `where`."""
+        """Count rows of the columns of `by` and `where` that need the curator's attention."""
         return grouping.looks(self.columns, self.grouping, self._where(), call)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as numbers."""
+        """Check the arguments and return the rows, with their values as numbers."""
         if call.ladder is not None and self.bounds is not None:
             require_levels(call.ladder, self.method)
         return door.open(
@@ -285,7 +285,7 @@ class Mean(Question):
         return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Return the generator of the draws, chosen by range, groups, relation and method."""
+        """Return the generator of draws for these bounds, groups, neighbours and method."""
         private = call.neighbours == "add-remove"
         if self.bounds is None:
             return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)
@@ -299,7 +299,7 @@ class Mean(Question):
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
-        """Build the mechanism of one weighted sum, with the sum of squares if it costs nothing."""
+        """Build the mechanism of one weighted sum, with squares if these cost no privacy."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 

@@ -74,7 +74,8 @@ __all__ = [
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
 
 FINE: Final = 1024
-"""The number of bins that people are counted in: candidates of selections, or the finest table."""
+"""The number of bins that people are counted in. They are the candidates of selections, and the
+bins of the finest table."""
 
 METHODS: Final[tuple[str, ...]] = get_args(QuantileMethod)[1:]
 
@@ -90,7 +91,8 @@ _PARTS: Final = 256
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
-"""The bits of the sum of all weights, and the most and the fewest bits of the largest weight."""
+"""Limits on integer weights, in bits: for the sum of all weights, and the most and the fewest for
+the largest weight."""
 
 _LARGEST: Final = 1024.0
 """The most that a selection takes from anyone's budget."""
@@ -128,7 +130,7 @@ class Quantile(Question):
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = METHODS
-    supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for values spread evenly
+    supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for uniform values
 
     values: Column = field(repr=False)  # it can be an array of people's values
     q: float | Sequence[float] = field(
@@ -178,12 +180,12 @@ class Quantile(Question):
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as values in bins; infinite values are in the outermost bins."""
+        """Count rows that need the curator's attention. Infinite values count as in range."""
         declared = door.declare(None, self._edges, None)
         return door.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as values in bins, with one more cell for missing values.
+        """Check the arguments and return the rows, with a cell for each bin and for missing values.
 
         Under add/remove, excluded missing values are in no cell.
         """
@@ -193,11 +195,11 @@ class Quantile(Question):
         return door.open(self.values, **call.given, categories=declared, ladder=call.ladder)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the bins, and the cell of missing values if any."""
+        """Return what to count: people in each bin, and in the cell of missing values if any."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a table under add/remove; under replace, a table or selections."""
+        """Return the generator of the draws: a table of bins or, only under replace, selections."""
         counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":
@@ -209,7 +211,7 @@ class Quantile(Question):
         return way.steps(counted, self._read)
 
     def _read(self, margin: QuantilesMargin, square: float, half: float | None) -> Read:
-        """Compute one quantile or an array, with the requested kind of error."""
+        """Return the quantile (an array if several were requested) and its error for the loss."""
         values, bounds = margin.values(self.bounds), self.bounds
         estimate: Scalar | Quantiles
         if isinstance(self.q, float):
@@ -224,7 +226,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the counts in bins, by the budgets that people offer to this question."""
+        """Return the number of people in each bin, for each budget offered to this question."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:
@@ -288,7 +290,7 @@ class RankedTable:
         return self.allocation.goal.numbers
 
     def steps(self, counted: door.Tally, reading: Reading) -> Steps:
-        """Draw the table."""
+        """Return the generator that draws the table."""
         cells = merged(counted.cells, self.cells - self.outside, outside=self.outside)
 
         def read(mechanism: CellTable, drawn: Any) -> Read:
@@ -320,8 +322,8 @@ class Selecting:
         budgets: the budgets of the people.
         weights: the integer weight of a person at each level, in units of 2^−shift of ε.
         shift: the exponent of that unit.
-        aims: for each quantile, its odds, and the odds of one quantile below and one above; None if
-            there is no such quantile.
+        aims: for each quantile, its odds, and the odds of the quantiles at the two ends of its
+            interval; None for an end without such a quantile.
         half: the approximate half-width of an interval, as a fraction of the range.
     """
 
@@ -335,7 +337,7 @@ class Selecting:
     method = "selection"
 
     def steps(self, counted: door.Tally, reading: Reading) -> Steps:
-        """Draw all selections, one after another."""
+        """Return the generator that draws all selections, one after another."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)
         wanted = [(place, odds) for aims in self.aims for place, odds in enumerate(aims)]
@@ -373,7 +375,7 @@ class Selecting:
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """Return one selection, on which a person of weight k spends a part of k/2^shift."""
+        """Return one selection. A person of weight k spends a given part of k/2^shift on it."""
         part = _parts(len(self.quantiles))[place]
         scale = spread_of("replace", odds) * unit * 2**self.shift / part
         if scale.denominator != 1:
@@ -390,7 +392,7 @@ class Selecting:
 
 
 _SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile above it")
-"""Descriptions of the quantities that the three selections find."""
+"""Descriptions, in words, of what the three selections of a quantile find."""
 
 
 def best_way(
@@ -512,12 +514,12 @@ def _share(odds: tuple[int, int]) -> float:
 
 
 def _nearest(quantiles: Floats) -> float:
-    """Return the quantile nearest to the median; this quantile has the most noise."""
+    """Return the one of these quantiles that is nearest to the median. It has the most noise."""
     return float(quantiles[np.abs(quantiles - 0.5).argmin()])
 
 
 def _coins(goal: MeanGoal, q: float) -> MeanGoal:
-    """Return the goal for the share of people below the q-quantile.
+    """Return the error to minimize for the share of people below the q-quantile.
 
     The share is a mean of zeros and ones. If budgets are independent of values, its standard
     deviation is √(q(1 − q)); otherwise the largest possible one is assumed.

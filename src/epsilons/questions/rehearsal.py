@@ -35,7 +35,7 @@ _RINGS: Final = 24
 radius is the width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
 
 _OF_RANGES: Final = (CENTRE, DEVIATION, LOW, HIGH)
-"""Descriptions of the selections that estimate a range."""
+"""Descriptions, in words, of what the selections for a range find."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Rehearsal:
 
     @property
     def looks(self) -> int:
-        """The number of passes over the data to estimate the range."""
+        """The number of passes over the data that the estimate of the range takes."""
         return _looks(self.draws)
 
     @property
@@ -77,7 +77,7 @@ class Rehearsal:
 
     @property
     def spending(self) -> ByLevel:
-        """Everyone's spending, with the number of people at each level, even if it is private."""
+        """The amount that a person at each level spends, and the number of such people."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
             raise TypeError("nobody said what each level spends")
@@ -145,7 +145,7 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
 
 
 def _said(draw: Draw, *, close: bool) -> Any:
-    """Return a plausible output of a draw."""
+    """Return a plausible output of a draw, without noise."""
     mechanism, total = draw.mechanism, draw.total
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
@@ -164,5 +164,5 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """Return the number of passes to estimate the range: each pass makes two selections."""
+    """Return the number of passes over the data for the range, which is half of its selections."""
     return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2

@@ -72,10 +72,10 @@ def replace(
     build: Callable[[Allocation], Any],
     read: Callable[[Any, Any], Read],
 ) -> Steps:
-    """Answer under replace: allocate budgets, then draw once.
+    """Answer under replace: choose how much of each budget to use, then draw once.
 
     Args:
-        counted: the cells of people, by the budgets that they offer.
+        counted: the tally of people's cells, for each budget that they offer.
         goal: the error to minimize.
         method: the name of a rule, or "auto".
         build: a function that makes the mechanism of an allocation.
@@ -106,12 +106,12 @@ def replace_end(
     """Make the last draw under replace, and return the answer.
 
     Args:
-        counted: the cells of people, by the budgets that they offer.
+        counted: the tally of people's cells, for each budget that they offer.
         mechanism: the mechanism to draw from.
         read: a function that computes the result from the mechanism and the draw.
         method: the name of the rule that was used.
         spent: the amount that a person at each level spends in all stages.
-        exact: whether the risk can be stated as exact.
+        exact: whether the allocation allows an exact risk.
     """
     drawn = yield Draw(mechanism, mechanism.total(counted))
     found = read(mechanism, drawn)
@@ -164,7 +164,8 @@ def add_remove(
     """Answer under add/remove: count people first if needed, then draw once.
 
     Args:
-        counted: the cells of people, by the budgets that they offer; only draws can use it.
+        counted: the tally of people's cells, for each budget that they offer; only draws may use
+            it.
         terms: the declarations.
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
@@ -183,7 +184,8 @@ def add_remove_end(
     """Make the last draw under add/remove, and return the answer.
 
     Args:
-        counted: the cells of people, by the budgets that they offer; only the draw can use it.
+        counted: the tally of people's cells, for each budget that they offer; only the draw may use
+            it.
         people: the public information about the people.
         chosen: the design to use.
         read: a function that computes the result from the design, the noisy counts and the draw.
@@ -300,7 +302,7 @@ def _known(terms: Declared) -> Known:
 def _way(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]]
 ) -> tuple[Known, LevelCounts | None]:
-    """Return the input to the choice of a design, and the mechanism that counts people, if any.
+    """Return what the choice of a design may use, and the mechanism that counts people, if any.
 
     People are counted if nothing is known about the number of people at each budget. If budgets may
     be related to values, different weights require a count, because no interval could be computed
