@@ -90,7 +90,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
         first = (0.5 * ones + 1.5 * more) / 400
     people = rng.binomial(300, 0.25, runs) / 300 if assumption == SAMPLE else np.full(runs, 0.25)
     noise = rng.laplace(0, [[0.01], [0.02]], (2, runs))
-    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # the difference, and the contrast that is 0
+    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # m₁ − m₂ = ¼, and m₁ − 2·m₂ = 0
         reach = groups()._reach((0, 1), (1.0, ratio), assumption, 0.95)
         error = first + noise[0] - ratio * (people + noise[1]) - true
         missed = int((np.abs(error) > reach).sum())
@@ -112,7 +112,7 @@ def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
 def test_a_ratio_is_the_set_that_is_not_refuted(assumption: Assumption) -> None:
     """The interval of a ratio agrees with a scan over ratios.
 
-    A ratio is in it if its contrast is within the contrast's error.
+    A ratio r is in the interval if m₁ − r·m₂, for the released means, is within its error.
     """
     margin = groups()
     low, high = margin.ratio(0, 1, UNIT, assumption, 0.95)

@@ -37,9 +37,9 @@ def test_a_quantile_that_is_drawn_beyond_its_ends_is_moved_to_them() -> None:
 
 @pytest.mark.parametrize("beta", [0.2, 0.01])
 def test_the_wrong_side_is_selected_no_oftener_than_is_paid_for(beta: float) -> None:
-    """The wrong side is selected with at most the stated probability.
+    """A selection ends on the wrong side of the true quantile with at most the stated probability.
 
-    The worst case has all people in one bin, so every other candidate is farther away by the gap.
+    In the worst case all people are in one bin, and every other candidate is farther away.
     """
     cells, rate, q = 64, 200.0, 0.5
     gap = selection_shift(EVEN, RELATED, q, beta, cells, rate)
