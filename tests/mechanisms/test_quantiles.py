@@ -26,7 +26,7 @@ def law_of(people: list[tuple[int, int]], scale: int, odds: tuple[int, int]) -> 
         before = sum(right * k if cell < candidate else -left * k for cell, k in people)
         after = sum(left * k if cell > candidate else -right * k for cell, k in people)
         shares.append((prior, max(0, before, after) / scale))
-    least = min(far for _, far in shares)  # a common factor cancels
+    least = min(far for _, far in shares)  # a factor common to all candidates cancels
     weights = [prior * math.exp(least - far) for prior, far in shares]
     return [weight / math.fsum(weights) for weight in weights]
 
@@ -42,7 +42,7 @@ def test_exponents_of_a_quantile_are_those_of_the_law(
 ) -> None:
     stated = probabilities(selection(scale, neighbours, odds=odds), people)
     assert stated == pytest.approx(law_of(people, scale, odds), rel=1e-12)
-    if odds[0] == odds[1]:  # equal odds select the median, here with finer steps
+    if odds[0] == odds[1]:  # with equal odds, the selection is that of the median
         assert stated == pytest.approx(law(people, Fraction(scale, odds[0])), rel=1e-12)
 
 

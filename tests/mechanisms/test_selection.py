@@ -30,7 +30,7 @@ def test_exponents_are_those_of_the_law(people: list[tuple[int, int]], scale: in
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
-    """Losses are bounded for all data sets of three people in six cells, and all neighbours."""
+    """Losses are at most as stated for all neighbouring data of three people in six cells."""
     scale = 8
     mechanism = selection(scale, neighbours)
     worst = {1: 0.0, 2: 0.0, 5: 0.0}
