@@ -97,7 +97,7 @@ def test_fault_1_the_printed_cap_can_exceed_every_budget() -> None:
     printed = (float(budgets.levels[0] ** 2 * 10) + 8.0) / 5.0
     assert printed > 2.0 > 0.5
     mechanism = diffuse(budgets.levels, budgets.counts)
-    assert mechanism.base <= Fraction(1, 4)  # everyone spends half of their budget
+    assert mechanism.base <= Fraction(1, 4)  # everyone spends half of their budget here
     assert set(mechanism.keep) == {Fraction(1)}
 
 

@@ -175,7 +175,7 @@ def test_the_order_of_the_people_changes_no_law(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_pair_moves_farther_if_rows_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: if rows decided the pairs, two orders of the same people would differ too much."""
+    """Power: if pairs followed the order of rows, queries of the same people would differ."""
     ways = (twins(), np.roll(twins(), 1))
     assert not as_far(*(questions_as_they_come(values, monkeypatch) for values in ways))
 
@@ -188,7 +188,7 @@ def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
     return asked[0]
 
 
-# The assignment of people to slots.
+# The random assignment of people to slots (a seating).
 
 
 def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
