@@ -1,7 +1,7 @@
 """Intervals of quantiles cover the true value as often as stated, on difficult data.
 
 Each case is a binomial test of the misses, with false-alarm probability 10⁻⁹. The tests have power:
-a margin without the bias fails, and so does one with the noise of only one bin.
+they reject a margin that ignores the bias, and a margin that allows for the noise of only one bin.
 """
 
 from __future__ import annotations
