@@ -86,7 +86,7 @@ def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[
 def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
     neighbours: str, odds: tuple[int, int]
 ) -> None:
-    """A person changes the exponents by at most the declared spread, and the bound is attained.
+    """A person changes log-probabilities by at most the declared spread, which is attained.
 
     The test enumerates data sets of four people in six cells, and all their neighbours.
     """
@@ -152,7 +152,7 @@ def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) ->
 
 @pytest.mark.parametrize("odds", [(1, 63), (63, 1), (32, 32)])
 def test_no_distance_overflows(odds: tuple[int, int]) -> None:
-    """Exponents are exact for weights of 2¹⁷ − 1, for 2³⁵ people, and for odds that sum to 64."""
+    """Distances are exact for weights of 2¹⁷ − 1, for 2³⁵ people, and for odds that sum to 64."""
     mass = (2**17 - 1) * 2**35
     cells, sums = np.array([100, 500, 900]), np.array([mass // 4, mass // 2, mass // 4])
     mechanism = selection(64 << 30, candidates=CellsOf(1000), weights=(1, 2, 2**17 - 1), odds=odds)

@@ -146,7 +146,7 @@ def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Careless(Selection):
-    """A faulty mechanism: it doubles the exponents, so a person changes them by twice as much."""
+    """A faulty mechanism: it doubles all distances, so a person changes them by twice as much."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         return 2 * super().exponent(candidate, cells, masses)
@@ -196,7 +196,7 @@ class Outside(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Narrow(Selection):
-    """A faulty mechanism: it declares half of the true spread."""
+    """A faulty mechanism: it declares half of the largest change that a person causes."""
 
     @property
     def spread(self) -> int:

@@ -35,7 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def kept_of(asked: list[Any]) -> int:
-    """Return the number of people in the query of the median."""
+    """Return the number of people whose values the selection of the median uses."""
     return int(asked[3][1].sum()) >> 24
 
 

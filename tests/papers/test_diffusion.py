@@ -1,4 +1,4 @@
-"""Diffusion: the algorithms as printed fail, and our corrected versions work.
+"""The algorithm "diffusion": its parts fail as printed, and our corrected versions work.
 
 The paper has ten faults. Each has a test that runs the printed version, which exists only in these
 tests, and our version. Faults 7 and 8 are about the reduction: see test_reduction.py.

@@ -190,7 +190,8 @@ def test_no_other_biases_do_worse(k: int) -> None:
 def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
     """Noise that sums to zero is within a bound at least as often as independent noise.
 
-    This also holds with a bias, because the sum of two truncated noises is more concentrated at 0.
+    This also holds with a bias. The reason is that a sum of two truncated noises is concentrated at
+    0.
     """
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):

@@ -140,7 +140,7 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
 
 @pytest.mark.parametrize("cells", [None, 4, 5, 9])
 def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
-    """A single coefficient has the tail of one cell.
+    """A combination with a single coefficient has the tail of one cell.
 
     Of all linear combinations, its characteristic function decays most slowly. So the numerical
     inversion, which omits high frequencies, has its largest error here.

@@ -284,7 +284,7 @@ def test_the_proxy_of_a_permutation_bounds_its_moment_generating_function(seed: 
                 # mean)².
                 grown = float(np.mean(np.exp(sign * size * sums)))
                 assert grown <= math.exp(size**2 * proxy / 8.0) * (1.0 + 1e-12)
-        # The second-order term of the same inequality: the variance.
+        # To second order, the same inequality says that 4 times the variance is at most the proxy.
         assert 4.0 * float(np.mean(sums**2)) <= proxy * (1.0 + 1e-12) + 1e-15
 
 

@@ -228,7 +228,7 @@ def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     apart: float, beta: float
 ) -> None:
-    """The quantile uses all of β, and no more.
+    """The error probabilities of all bounds that make up the quantile sum to β.
 
     All sampling bounds together (one or two) get 0.3·β. All other errors get the rest.
     """

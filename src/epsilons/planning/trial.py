@@ -150,7 +150,7 @@ class Trial:
 
     @staticmethod
     def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors for a goal, with the weights of a rehearsal that may have had another goal."""
+        """The errors for a goal, with the weights of a run that may have had another goal."""
         unit, weighing = found.estimate.unit, found.weighing
         return Errors(
             unit * goal.rmse(weighing),

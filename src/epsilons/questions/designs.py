@@ -200,7 +200,7 @@ def cells_of(
 
     Args:
         chosen: the design that produced the cells.
-        drawn: the drawn lattice points.
+        drawn: the drawn integers, in lattice steps.
         counted: the noisy count of people on each rung, if it was released.
     """
     mechanism = chosen.mechanism

@@ -47,7 +47,7 @@ class Division(ABC):
 
         Args:
             questions: the questions, in order.
-            call: the people and the terms of the call.
+            call: the data, the budgets and the neighbouring relation.
             count: a function that counts people by budget. It is called only if budgets are public.
         """
 

@@ -69,7 +69,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
     Args:
         rows: the rows of the people.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
         goal: the assumption about values clipped to the range; None for a Gaussian population.
     """
     if call.neighbours == "add-remove":
@@ -82,7 +82,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     Args:
         rows: the rows of the people.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
         goal: the assumption about the values clipped to the range.
 
     Guarantee:
@@ -260,7 +260,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
 
     Args:
         mechanism: the mechanism of the mean.
-        drawn: the drawn lattice point.
+        drawn: the drawn integer, in lattice steps.
         margin: the margin of error.
     """
     lo, hi = mechanism.bounds
@@ -291,7 +291,7 @@ class _Crowd:
         count: a function that passes over the rows once and sums people's weights in each bucket.
             The budget levels and the numbers of people in its result are public.
         payers: the people who are charged for selections.
-        told: whether anything is known about the number of people.
+        told: whether a declaration or a noisy count says anything about the number of people.
         doubts: pessimistic numbers of people with their probabilities, if people were counted.
     """
 

@@ -119,7 +119,7 @@ def looks(
         columns: the columns of a question.
         grouping: the declared groups.
         label: the label that `where` asks about; None for a Boolean column.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
     """
     declared = () if grouping is None else grouping.declared
     kinds = dict(zip(("by", "by_2"), declared, strict=False))

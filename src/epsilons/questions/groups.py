@@ -97,7 +97,7 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
     Args:
         counted: the cells and the number of people of each group; with one group, the cells of
             everyone.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
         question: an `epsilons.Mean`.
 
     Raises:

@@ -561,7 +561,7 @@ def open_table(
 
     Args:
         counted: people in the finest bins; only draws can use it.
-        terms: the declarations.
+        terms: the public declarations about people, such as budget levels.
         goal: the assumption.
         quantiles: the quantiles to estimate.
         reading: a function that makes the result from the margin and the errors.

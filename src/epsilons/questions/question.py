@@ -47,7 +47,7 @@ Counts = TypeVar("Counts", Tally, Lined)
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """The people who are asked, and the terms of the call.
+    """The data, everyone's budget, and the neighbouring relation: everything except the question.
 
     Attributes:
         epsilon: each person's budget, as the user gave it.
@@ -348,8 +348,8 @@ class Question(ABC):
         every_method: all names besides "auto" that `method` can have. The other arguments may rule
             out some of them.
         range_may_be_found: whether bounds can be None.
-        supposed: the standard deviation of values in rehearsals, as a fraction of the range; None
-            for the largest possible.
+        supposed: the standard deviation of values that plans assume, as a fraction of the range;
+            None for the largest possible.
         KIND: the name of this question in hashes of ledgers; it does not change if the class is
             renamed.
         RENAMED: fields with their former names, which ledgers use.

@@ -121,7 +121,8 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
     Args:
         question: the question; its columns are not read.
         people: the hypothetical people.
-        call: the terms, and the share of everyone's budget; its data are not read.
+        call: the neighbouring relation, and this question's share of everyone's budget. Its data
+            are not read.
         close: whether values are so close together that one pass is not enough to find their range.
 
     Raises:

@@ -166,7 +166,7 @@ def add_remove(
     Args:
         counted: the tally of people's cells, for each budget that they offer; only draws may use
             it.
-        terms: the declarations.
+        terms: the public declarations about people, such as budget levels.
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         read: a function that computes the result from the design, the noisy counts and the draw.
@@ -272,7 +272,7 @@ def counted_first(
     """Count people privately, if a count is useful or necessary (see `_way`).
 
     Args:
-        terms: the declarations.
+        terms: the public declarations about people, such as budget levels.
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         counted: the number of people on each rung: private, and used only by the count.
