@@ -186,7 +186,7 @@ def test_optimal_is_never_worse_than_a_named_rule(
     """ "optimal" has the smallest `aim` of all rules, where `aim` is the error that rules minimize.
 
     With `loss="mse"`, it equals the risk. There is one exception: "optimal" uses equal weights if
-        the weights with the smallest `aim` have a larger claimed risk than equal weights.
+    the weights with the smallest `aim` have a larger claimed risk than equal weights.
     """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}
