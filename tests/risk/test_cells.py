@@ -183,7 +183,7 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    """ "optimal" has the smallest `aim` of all rules, where `aim` is the error that rules minimize.
+    """No rule has a smaller `aim` than "optimal". Here `aim` is the error that rules minimize.
 
     With `loss="mse"`, it equals the risk. There is one exception: "optimal" uses equal weights if
     the weights with the smallest `aim` have a larger claimed risk than equal weights.

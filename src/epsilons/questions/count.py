@@ -234,7 +234,7 @@ class Count(Question):
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         if self.where is not None:
             column, label = self._pair()
             name = column if isinstance(column, str) else ""

@@ -112,7 +112,7 @@ class Covariance(soft_cells.SoftQuestion):
         return pair, margin.risk(0, 1, self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         midpoint = self.policy(neighbours) == "midpoint"
         first = words.clipped(self.x_bounds, midpoint=midpoint)
         second = words.clipped(self.y_bounds, midpoint=midpoint)

@@ -86,8 +86,9 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
         goal: the assumption about the values clipped to the range.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of their losses in the
-        stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+        Pure differential privacy under replace-one, for every input: person i loses at most the sum
+        of their losses in all stages, a rational number of at most ε_i. Proof:
+        docs/proofs/gaussian.md.
 
     Raises:
         BudgetError: the budgets are too small for this many people. Nothing was drawn.
@@ -136,11 +137,11 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
         goal: the assumption about the values clipped to the range.
 
     Guarantee:
-        Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
-        Whether there is a release does not depend on the data. Weights, ranges, and the windows in
-        which a later draw searches for the range depend only on arguments and on earlier draws:
-        docs/proofs/gaussian.md.
+        Pure differential privacy under add/remove, for every input: with person i and without them,
+        the probabilities of results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is
+        `release.spent` at ε_i. Whether there is a release does not depend on the data. Weights,
+        ranges, and the windows in which a later draw searches for the range depend only on
+        arguments and on earlier draws: docs/proofs/gaussian.md.
     """
     people = yield from _crowd(rows, call, counted=not call.terms.equal)
     found = yield from outer(
@@ -170,8 +171,9 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
     """Select the centre and the deviation, again if values are close together; draw the mean.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of their losses in the
-        stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+        Pure differential privacy under replace-one, for every input: person i loses at most the sum
+        of their losses in all stages, a rational number of at most ε_i. Proof:
+        docs/proofs/gaussian.md.
 
     Reference:
         Paper *gaussian*, Algorithms 5 to 7, with weights min(ε, τ) in place of sampling, and the
@@ -210,11 +212,11 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
     """Count people unless a guess was declared; select the range; then draw two sums.
 
     Guarantee:
-        Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
-        Whether there is a release does not depend on the data. Weights, ranges, and the windows in
-        which a later draw searches for the range depend only on arguments and on earlier draws:
-        docs/proofs/gaussian.md.
+        Pure differential privacy under add/remove, for every input: with person i and without them,
+        the probabilities of results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is
+        `release.spent` at ε_i. Whether there is a release does not depend on the data. Weights,
+        ranges, and the windows in which a later draw searches for the range depend only on
+        arguments and on earlier draws: docs/proofs/gaussian.md.
 
     Reference:
         It replaces paper *gaussian*, Algorithm 8. The weight k is a public function of a person's
@@ -319,7 +321,7 @@ class _Located:
 
     Attributes:
         crowd: the information before the range was estimated.
-        found: the range, and the cost of estimating it.
+        found: the estimated range, and what people spent to estimate it.
         known: the information that the design of the last draw can depend on.
         told: whether the release states the expected number of people at each budget.
     """
@@ -337,11 +339,11 @@ class _Located:
         return LevelCount(drawn, tuple(map(float, stage.rates)), weights)
 
     def number(self, chosen: Design[Any], total: float) -> int | None:  # noqa: ARG002
-        """Return the noisy number of people, if they were counted."""
+        """Return the noisy number of people; None if they were not counted."""
         return self.crowd.n
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return everyone's total spending; `last` are the losses in the last stage."""
+        """Return the total that each person spends, given the losses `last` in the last stage."""
         payers = self.crowd.payers
         spends = [
             float_up(self.found.losses[at] + spent)
@@ -421,7 +423,7 @@ def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers
         offered: the budgets that people at these levels offer to this question.
 
     Raises:
-        DataError: the last pass has levels that the stages did not have.
+        DataError: the last pass over the rows found budget levels that earlier passes did not find.
     """
     keys = line.coarse(budgets)
     place = np.minimum(np.searchsorted(found.keys, keys), len(found.keys) - 1)

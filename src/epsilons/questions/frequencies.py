@@ -43,11 +43,12 @@ class Frequencies(Question):
     """The share of people in each category: see `epsilons.frequencies` for the arguments.
 
     Attributes:
-        values: the column; the last of several, if a tuple of columns is given.
-        categories: its labels, declared without looking at the data; None if `edges` are given.
-        edges: the edges of its bins of numbers; None if `categories` are given.
-        by: the columns before it, one or two, if a table of several columns is asked for.
-        groups: their labels; for two columns, a list for each.
+        values: the column of values; the last of several, if a tuple of columns is given.
+        categories: the labels of that column, declared without looking at the data; None if `edges`
+            are given.
+        edges: the edges of bins, if that column has numbers; None if `categories` are given.
+        by: the other columns, one or two, if a table of several columns is asked for.
+        groups: the labels of these other columns; for two columns, a list for each.
         other: the category for every value that is missing or not declared.
         project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
         declared: the checked cells of `values`, computed from these arguments.
@@ -274,7 +275,7 @@ class Frequencies(Question):
         return projected(raw) if self.project else np.clip(raw, 0.0, 1.0)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         return Sentences(
             words.protected(neighbours),
             words.assumed(

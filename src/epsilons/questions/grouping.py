@@ -1,4 +1,4 @@
-"""Groups and subsets in a question: arguments, checks, and the matching parts of a release."""
+"""Groups and subsets of people in a question: their arguments, checks, goals and sentences."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
 
 
 def sentences(question: Any, neighbours: str) -> Sentences:
-    """Return the sentences of the release."""
+    """Return the sentences in which the release says what it protects and assumes."""
     grouped = question.grouping is not None
     which = ["each group"] if grouped else []
     which += ["a private subset"] if question.where is not None and not grouped else []

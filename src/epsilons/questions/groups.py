@@ -95,8 +95,8 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
     """Answer for public groups: the mean of each group is drawn separately.
 
     Args:
-        counted: the cells and the number of people of each group; with one group, the cells of
-            everyone.
+        counted: the sums of cells and the number of people of each group. If there is one group, it
+            has everyone.
         call: the data, the budgets and the neighbouring relation.
         question: an `epsilons.Mean`.
 

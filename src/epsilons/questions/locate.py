@@ -50,8 +50,8 @@ ROUNDS: Final = 3
 """The maximum number of passes over the rows to estimate the range."""
 
 ZOOM: Final = (0, 2**14, 2**22)
-"""The number of cells of the window in each round; the first round has no window. The second round
-has fewer cells than the third, because data may fill all of them."""
+"""The number of buckets into which each round divides its window. The first round has no window.
+The second round has fewer buckets than the third, because data may fill all of them."""
 
 _FINE = 2.5
 """A deviation of this many buckets is precise enough."""
@@ -119,8 +119,8 @@ def locate(
     Args:
         count: a function that counts people by level and sums weights by bucket, in one pass.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first split before anything is drawn; it can raise an
-            error.
+        agree: a function that can raise an error. It is called with the levels and the first split
+            of budgets, before anything is drawn.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
         doubts: pessimistic numbers of people with their probabilities, if they were counted with

@@ -331,7 +331,7 @@ class Mean(Question):
         return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         if self.of_some:
             return grouping.sentences(self, neighbours)
         known = self.bounds is not None

@@ -53,7 +53,7 @@ _LINE: Final = 14.0
 that may contain all data."""
 
 _SURE: Final = 8.0
-"""ln of the odds against a wrong end: 1 in 3000."""
+"""ln of the required odds, 3000 to 1, against a wrong end of the range."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
 """A factor on the required log-odds. It is larger under add/remove, because the numbers of people
@@ -79,7 +79,7 @@ _TINY: Final = 2.0**-1000
 their sum exceed the budget."""
 
 _HALF: Final = 3.5
-"""The range is widened to this many σ on either side, as for Gaussian data."""
+"""The range is widened by a factor that, for Gaussian data, gives this many σ on either side."""
 
 WEIGHT_BITS: Final = 17
 """The number of bits of weights: 64 times the sum of all weights fits an int64."""
@@ -108,7 +108,7 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """An estimated range, and the cost of estimating it.
+    """An estimated range, and what people spent to estimate it.
 
     Attributes:
         bounds: the two ends; always finite floats.
@@ -143,7 +143,7 @@ def best_share(
         levels: the remaining budget at each level, from 0 to ∞, in any order.
         counts: the number of people at each level, present or expected.
         goal: the goal of the mean.
-        neighbours: "replace", or "add-remove": then the counts are a guess.
+        neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
         odds: ln of the prior weight of all candidates, divided by the prior weight of a correct
             candidate.
     """
@@ -202,8 +202,8 @@ def outer(
         count: a function that counts people by level and sums weights by bucket, in one pass.
         goal: the goal of the mean, which gets the remaining budget.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first share before anything is drawn; it can raise an
-            error.
+        agree: a function that can raise an error. It is called with the levels and the first share,
+            before anything is drawn.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
 

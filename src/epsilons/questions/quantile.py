@@ -238,7 +238,7 @@ class Quantile(Question):
             ) from None
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         midpoint, some = self.policy(neighbours) == "midpoint", self.excludes
         protects = words.protected(neighbours)
         treats = words.clipped(self.bounds, midpoint=midpoint, alone=True)
@@ -271,7 +271,7 @@ class RankedTable:
 
     Attributes:
         quantiles: the quantiles to estimate.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         allocation: the allocation of the table.
         half: the approximate half-width of an interval, as a fraction of the range.
         outside: whether there is a last cell for people who did not answer.
@@ -314,11 +314,11 @@ class RankedTable:
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """Three selections for each quantile, and their predicted error.
+    """Three selections for each quantile (the quantile and two interval ends), and their errors.
 
     Attributes:
         quantiles: the quantiles to estimate.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         budgets: the budgets of the people.
         weights: the integer weight of a person at each level, in units of 2^−shift of ε.
         shift: the exponent of that unit.
@@ -402,7 +402,7 @@ def best_way(
 
     Args:
         budgets: the budgets of the people.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         quantiles: the quantiles to estimate.
         method: "auto", "table" or "selection".
         unit: the total contribution of one person to all bins.
@@ -427,7 +427,7 @@ def tabled(
 
     Args:
         budgets: the budgets of the people.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         quantiles: the quantiles to estimate.
         outside: whether there is one more cell, for people who did not answer.
     """
@@ -538,7 +538,7 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
     """Merge the finest bins.
 
     Args:
-        cells: by level, the finest bins, and possibly one more cell.
+        cells: the counts in the finest bins at each level, and possibly in one more cell.
         bins: the number of bins to merge into.
         outside: whether the extra cell stays separate; otherwise it is added to the middle bin.
     """
@@ -560,9 +560,9 @@ def open_table(
     budgets are independent of values: docs/proofs/quantiles.md.
 
     Args:
-        counted: people in the finest bins; only draws can use it.
+        counted: the number of people in each of the finest bins; only draws may use it.
         terms: the public declarations about people, such as budget levels.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         quantiles: the quantiles to estimate.
         reading: a function that makes the result from the margin and the errors.
     """

@@ -102,7 +102,7 @@ class Call:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The arguments for opening the rows, except the values."""
+        """The arguments that `open` needs besides the columns of values."""
         return {"epsilon": self.epsilon, "data": self.data, "person": self.person}
 
     def offered(self, levels: Floats) -> Floats:
@@ -158,7 +158,7 @@ class Call:
 
     @property
     def terms(self) -> Declared:
-        """The declarations, with every level multiplied by this question's share.
+        """The public declarations about people, with levels multiplied by this question's share.
 
         Raises:
             ValueError: budgets are public.
@@ -564,4 +564,4 @@ class Question(ABC):
 
     @abstractmethod
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""

@@ -60,7 +60,7 @@ class SoftQuestion(Question):
         return RULES if neighbours == "replace" else OPEN
 
     def said(self, neighbours: str, treats: str) -> Sentences:
-        """Return the sentences of the release.
+        """Return the sentences in which the release says what it protects and assumes.
 
         Args:
             neighbours: the neighbouring relation.

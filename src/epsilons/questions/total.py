@@ -173,7 +173,7 @@ class Total(Question):
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         return Sentences(
             words.protected(neighbours),
             words.assumed("the sum of the values of", neighbours, self.assumption),

@@ -111,6 +111,6 @@ class Variance(soft_cells.SoftQuestion):
         return estimate, margin.risk(self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         midpoint = self.policy(neighbours) == "midpoint"
         return self.said(neighbours, words.clipped(self.bounds, midpoint=midpoint))

@@ -148,7 +148,7 @@ class PrivatePeople(Protocol):
         """Return the noisy number of people; None if people were not counted."""
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return everyone's total spending; `last` are the losses in the last stage."""
+        """Return the total that each person spends, given the losses `last` in the last stage."""
 
     def expected(self, n: int | None) -> Expected | None:
         """Return the expected number of people at each remaining budget; None if unknown."""
@@ -260,7 +260,7 @@ class CountedPeople:
         return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return everyone's total spending; `last` are the losses in the last stage."""
+        """Return the total that each person spends, given the losses `last` in the last stage."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
         totals = np.array([float_up(each) for each in lost])
         return ByLevel(self.known.ladder.levels, totals, None)
