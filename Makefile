@@ -5,15 +5,19 @@ BIN := $(VENV)/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-slow test-slice test-versions fuzz mutants lint style types imports words docs dist bench bench-full clean
+.PHONY: demo test tests test-slow test-slice test-versions fuzz mutants lint style types imports words docs dist bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
 	$(BIN)/epsilons demo --report demo.html
 	@echo "In this folder, epsilons is $(BIN)/epsilons."
 
+# What is quick comes first. Types are checked while tests run, because mypy uses one processor.
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory -j 2 lint
+	$(MAKE) --no-print-directory -j 2 style imports words
+	$(MAKE) --no-print-directory -j 2 types tests
+
+tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow and not rest"
 
 test-slow: $(VENV)/.dev

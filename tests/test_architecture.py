@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 import tomllib
@@ -61,9 +62,13 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield node.func.id, node.lineno
 
 
-def drawing(text: str) -> list[str]:
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def drawing(tree: ast.AST) -> list[str]:
     """Return the calls and imports in a module that draw or give access to a sampler."""
-    tree = ast.parse(text)
     found = [f"{name}() in line {line}" for name, line in calls(tree) if name in DRAWS]
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
@@ -82,7 +87,7 @@ def test_only_noise_mechanisms_and_the_corridor_draw() -> None:
         str(path.relative_to(SOURCE)): found
         for path in sources()
         if not may_draw(path.relative_to(SOURCE).as_posix()) and path != public
-        if (found := drawing(path.read_text("utf-8")))
+        if (found := drawing(parsed(path)))
     }
     assert not wrong
 
@@ -98,7 +103,7 @@ def test_only_noise_mechanisms_and_the_corridor_draw() -> None:
     ],
 )
 def test_the_check_sees_who_draws(text: str) -> None:
-    assert drawing(text)
+    assert drawing(ast.parse(text))
 
 
 def test_rooms_that_may_draw_are_there() -> None:
@@ -117,7 +122,7 @@ def naming(name: str) -> set[Path]:
     """Return the files with an identifier of this name."""
     found = set()
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             match node:
                 case (
                     ast.Name(id=given)
@@ -152,7 +157,7 @@ def test_only_means_and_shares_are_told_apart_by_name() -> None:
     compared = {
         constant.value
         for path in sources()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("statistic")
         for constant in node.comparators
         if isinstance(constant, ast.Constant)
@@ -195,7 +200,7 @@ def test_the_corridor_alone_drives_a_statistic_but_for_replays_and_rehearsals() 
     senders = {
         str(path.relative_to(SOURCE))
         for path in sources()
-        if any(name == "send" for name, _ in calls(ast.parse(path.read_text("utf-8"))))
+        if any(name == "send" for name, _ in calls(parsed(path)))
     }
     assert senders == {"draws/corridor.py", "questions/rehearsal.py", "verify/replaying/runs.py"}
 
@@ -243,7 +248,7 @@ def test_nobody_asks_which_law_it_is() -> None:
         (str(path.relative_to(SOURCE)), name)
         for path in SOURCE.rglob("*.py")
         if path.parent.name != "noise"
-        for name in kinds_asked(ast.parse(path.read_text(encoding="utf-8")))
+        for name in kinds_asked(parsed(path))
     }
     assert not found
 

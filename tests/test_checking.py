@@ -180,6 +180,7 @@ def test_it_draws_nothing_and_no_release_knows_of_it(monkeypatch: pytest.MonkeyP
     assert not names & release.to_dict().keys()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("given", "error", "word"),
     [

@@ -55,7 +55,7 @@ def table(tmp_path: Path) -> Path:
     ("words", "code"),
     [
         (("verify", "0.1:500", "1:200", "--json"), 0),
-        (("plan", "0:5"), 2),  # an error of this package
+        (("plan", "0:5"), 4),  # an error of this package
         (("plan", "0.1:x"), 2),  # a usage error
     ],
 )
@@ -117,19 +117,19 @@ def test_plan_from_levels() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "code"),
     [
-        ("mean", "no.parquet", "--value", "x", "--epsilon", "e", "--bounds", "0", "1"),
-        ("mean", "no.parquet", "--value", "x", "--epsilon", "e", "--bounds", "1", "0"),
-        ("plan", "0.1:x"),
-        ("plan", "-1:5", "1:5"),
-        ("plan", "0:5"),
-        ("plan",),
+        (("mean", "no.parquet", "--value", "x", "--epsilon", "e", "--bounds", "0", "1"), 5),
+        (("mean", "no.parquet", "--value", "x", "--epsilon", "e", "--bounds", "1", "0"), 2),
+        (("plan", "0.1:x"), 2),
+        (("plan", "-1:5", "1:5"), 2),
+        (("plan", "0:5"), 4),
+        (("plan",), 2),
     ],
 )
-def test_an_error_is_short_and_on_stderr(words: tuple[str, ...]) -> None:
+def test_an_error_is_short_and_on_stderr(words: tuple[str, ...], code: int) -> None:
     done = run(*words)
-    assert done.returncode == 2
+    assert done.returncode == code
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     assert done.stderr
@@ -246,7 +246,9 @@ def test_files_with_another_separator(tmp_path: Path, separator: str, written: s
 def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
     done = run("--help")
     assert done.returncode == 0
-    shown, _, listed = done.stdout.partition("Commands:\n")
+    shown, _, rest = done.stdout.partition("Commands:\n")
+    listed, _, exits = rest.partition("\n\n")
+    assert exits.strip().startswith("Exit codes:")
     assert "Publish means and frequencies when everyone has their own privacy budget." in shown
     names = [line.split()[0] for line in listed.splitlines()]
     statistics = [name.replace(" ", "-") for name in STATISTICS]
@@ -261,6 +263,7 @@ def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
         "reproduce",
         "statement",
         "survey",
+        "table",
         "verify",
     ]
     assert names == sorted([*statistics, *others])

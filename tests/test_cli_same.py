@@ -302,7 +302,7 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
     monkeypatch.setattr("sys.argv", ["epsilons", *words])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == 2
+    assert ended.value.code == 6
 
 
 def test_the_demo(again: Callable[[], None], tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_reproduce_without_a_word_lists_and_runs_nothing(
         raise AssertionError("it was run")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("epsilons.papers.figures.command.reproduce_all", never)
+    monkeypatch.setattr("epsilons.papers.figures.reproduce", never)
     for words in ([], ["--quick"]):
         done = CliRunner().invoke(cli, ["reproduce", *words])
         assert done.exit_code == 0, done.output
@@ -379,6 +379,7 @@ def test_every_option_of_every_command_is_compared() -> None:
         "beside_bounds",
     }  # tests/questions/test_covariance.py
     shared = {"--json", "--details", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
+    shared |= {"--quiet", "--log"}  # tests/cli/test_jobs.py
     shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     shared |= {"--compare-menus", "--goal", "--people"}  # tests/planning: test_menus, test_need
     shared |= {"--by", "--group", "--group2"}  # tests/questions/test_tables.py

@@ -40,6 +40,8 @@ from epsilons.draws.mechanisms import histogram, sums
 from epsilons.questions import STATISTICS
 from epsilons.questions.mean import ADAPTIVE
 
+pytestmark = pytest.mark.always  # Every page is different.
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     page.relative_to(ROOT).as_posix() for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
@@ -118,7 +120,7 @@ def accounted(page: str) -> Iterator[None]:
     def added(*arguments: Any, **named: Any) -> Releases:
         releases = through(*arguments, **named)
         bound = inspect.signature(through).bind(*arguments, **named).arguments
-        if releases[0].private and bound.get("account") is None:
+        if bound.get("account") is None and releases[0].private:
             levels = [each for each in releases.mechanism.levels.tolist() if 0 < each < math.inf]
             parts = [Fraction(releases.spent(level)) / Fraction(level) for level in levels]
             SPENT[page] = SPENT.get(page, Fraction(0)) + max(parts, default=Fraction(0))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests import turns
+from tests import conftest, turns
+
+pytest_plugins = ["pytester"]
 
 
 @pytest.mark.parametrize("fewer", [1, 2, 5, 12])
@@ -21,6 +24,52 @@ def test_all_within_so_many_turns(many: int, fewer: int) -> None:
             assert len(taken) == -(-many // fewer)
             seen |= taken
         assert seen == set(cases)
+
+
+@pytest.mark.parametrize("turn", [0, 5])
+def test_marks_say_which_cases_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, turn: int
+) -> None:
+    """A case of each engine, all that are always run, and a twelfth of many."""
+    monkeypatch.setattr(conftest, "TURN", turn)
+    pytester.makeconftest("""
+        from tests.conftest import pytest_collection_modifyitems
+    """)
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.rotates(4, each="engine")
+        @pytest.mark.parametrize("size", range(8))
+        @pytest.mark.parametrize("engine", ["a", "b"])
+        def test_engines(engine, size): pass
+
+        @pytest.mark.parametrize("case", [*range(24), pytest.param(99, marks=pytest.mark.always)])
+        def test_many(case): pass
+
+        @pytest.mark.always
+        @pytest.mark.parametrize("case", range(30))
+        def test_refusals(case): pass
+
+        @pytest.mark.parametrize("case", range(10))
+        def test_few(case): pass
+    """)
+    options = ("--collect-only", "-q", "-p", "no:cacheprovider", "-n", "0", "-m", "not rest")
+    found = pytester.runpytest_inprocess(*options).outlines
+    count = {name: sum(f"::test_{name}[" in line for line in found) for name in NAMES}
+    assert count == {"engines": 4, "many": 3, "refusals": 30, "few": 10}
+    assert sum("::test_engines[a" in line for line in found) == 2
+    assert any("::test_many[99]" in line for line in found)
+
+
+NAMES = ("engines", "many", "refusals", "few")
+
+
+def test_no_case_waits_for_more_than_a_dozen_turns() -> None:
+    here = Path(__file__).parent
+    texts = [path.read_text("utf-8") for path in here.rglob("test_*.py") if path != Path(__file__)]
+    given = [int(each) for text in texts for each in re.findall(r"mark\.rotates\((\d+)", text)]
+    assert len(given) > 100
+    assert max(given) <= conftest.KEPT
 
 
 def test_the_turn_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:

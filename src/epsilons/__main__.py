@@ -1,11 +1,8 @@
 """The entry point of the command line: `epsilons`, or `python -m epsilons`."""
 
 from epsilons.asking.commands import cli, main
-from epsilons.papers.figures.command import reproduce
 
 __all__ = ["cli", "main"]
-
-cli.add_command(reproduce)
 
 if __name__ == "__main__":
     main()

@@ -31,14 +31,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from epsilons.errors import ArgumentError, EpsilonsError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 __all__ = ["from_plain", "storable", "to_plain"]
 
@@ -145,6 +146,8 @@ def modules_of(package: str) -> dict[str, str]:
     Raises:
         ValueError: two modules declare the same kind.
     """
+    from importlib import resources  # only for reading back, and slow to import
+
     found: dict[str, str] = {}
     for module, path in _sources(package, resources.files(package)):
         for kind in _DECLARED.findall(path.read_text("utf-8")):

@@ -322,6 +322,7 @@ def test_auto_is_the_least_of_the_rules_and_never_one_by_name_only(
 CAPS = ("optimal", "affine", "hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t")
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("method", CAPS)
 @settings(max_examples=60, deadline=None)
 @given(epsilon=strange, goal=goals)

@@ -13,6 +13,8 @@ from benchmarks import growth
 from benchmarks.growth import fit
 from benchmarks.works import WORKS
 
+pytestmark = pytest.mark.slow  # benchmarks, which nothing else uses
+
 
 @given(st.floats(-1.0, 3.0), st.floats(1e-9, 1e3))
 def test_a_power_law_is_found(exponent: float, constant: float) -> None:

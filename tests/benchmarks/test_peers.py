@@ -23,6 +23,8 @@ from benchmarks.peers.section import Measured, describe, spared
 from benchmarks.peers.tools import OURS, PEERS, PERSONAL, Tool
 from benchmarks.timing import Ratio
 
+pytestmark = pytest.mark.slow  # benchmarks, which nothing else uses
+
 ROWS = 2_000
 GOOD = """
 PACKAGE = "polars"

@@ -21,6 +21,8 @@ from epsilons.risk import Weighing
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 
+pytestmark = pytest.mark.slow  # benchmarks, which nothing else uses
+
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 TINY = 1e-24
 """Tolerance for squared errors without noise. The sum of the weights is off by about 1e-16."""

@@ -21,7 +21,7 @@ KNOWN = (*MEAN, "--bounds", "0", "10")
 LEDGER = ("ledger", "mean", "year.db", *KNOWN[1:4], *KNOWN[6:], "--name", "first")
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
-    ((*MEAN, "--bounds", "5", "0"), "--bounds 5.0 0.0 are reversed: give (lo, hi) with lo < hi."),
+    ((*MEAN, "--bounds", "5", "0"), "--bounds 5.0 0.0 are reversed: write --bounds 0 5."),
     ((*KNOWN, "--groups-are", "public"), "--groups-are public is for --by …, which is not given"),
     ((*KNOWN, "--by", "word"), "--by needs --group …, the labels of the groups"),
     (
@@ -103,7 +103,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("words", "told"), REFUSED, ids=lambda each: str(each)[-60:])
 def test_a_refusal_names_options(folder: Path, words: tuple[str, ...], told: str) -> None:
     done = run(*words)
-    assert done.returncode == 2
+    assert done.returncode in (2, 3, 4, 5)  # tests/cli/test_jobs.py says which
     assert told in done.stderr
     names = "|".join(option.replace("-", "_") for option in _options(words))
     assert re.search(rf"\b({names})=", done.stderr) is None

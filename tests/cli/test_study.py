@@ -262,6 +262,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_is_named(name: str, folder: Path) -> None:
     text, words = REFUSED[name]

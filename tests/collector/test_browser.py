@@ -113,6 +113,7 @@ def shoot(page: Any, name: str) -> None:
     page.emulate_media(color_scheme="light")
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("name", [survey.id for survey in SURVEYS])
 def test_a_person_answers_and_the_same_bytes_are_sent_again(
     served: Served, phone: Opened, name: str
@@ -219,6 +220,7 @@ def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opene
         each.wait_for_selector(f"#outcome[data-status='{status}']")
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("call", ["getItem", "setItem"])
 def test_where_nothing_can_be_kept_nothing_is_asked(
     served: Served, phone: Opened, call: str
@@ -432,6 +434,7 @@ def test_the_key_is_kept_before_it_is_bound_and_is_none_of_the_coins(
     assert len(set(locks)) == 1
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize(
     ("token", "said"),
     [("0" * 32, "not known here"), ("0" * 31, "only a part of one"), ("", "no invitation")],
@@ -444,6 +447,7 @@ def test_a_wrong_link_is_told_before_anything_is_asked(
     assert phone.page.locator("#form").is_hidden()
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_with_the_keyboard_alone_in_both_schemes(
     served: Served, chromium: Any, scheme: str
@@ -474,6 +478,7 @@ def test_with_the_keyboard_alone_in_both_schemes(
     phone.context.close()
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("name", [survey.id for survey in SURVEYS])
 def test_the_organiser_sees_it_live(
     served: Served, phone: Opened, chromium: Any, tmp_path: Path, name: str
@@ -561,6 +566,7 @@ def test_a_wrong_key_shows_nothing(served: Served, phone: Opened) -> None:
     assert phone.page.locator("#live").is_hidden()
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("name", [survey.id for survey in SURVEYS])
 def test_the_offline_file_does_the_same(
     served: Served, phone: Opened, tmp_path: Path, name: str

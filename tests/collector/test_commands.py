@@ -143,8 +143,8 @@ def test_what_fails_leaves_no_file_of_links(folder: Path) -> None:
 
 
 def test_the_core_does_without_the_extra() -> None:
-    """Importing epsilons does not import a server."""
-    code = "import sys, epsilons, epsilons.__main__; print(*sys.modules)"
+    """Importing the command line and the collector does not import a server."""
+    code = "import sys, epsilons.__main__, epsilons.collector; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(ran.stdout.split())
     assert "epsilons.collector" in loaded

@@ -109,10 +109,10 @@ def test_further_reports_are_chosen_by_chance_and_stay() -> None:
 def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
     """Polling reveals no single report, even with the organiser's key and all links."""
     needs.module("uvicorn")
-    survey = dataclasses.replace(SURVEYS[0], invitations=210)
+    survey = dataclasses.replace(SURVEYS[0], invitations=110)
     with Served(tmp_path, [survey]) as served:
         key = {"Authorization": f"Bearer {served.made['lunch'].key}"}
-        tokens = served.made["lunch"].tokens[:200]
+        tokens = served.made["lunch"].tokens[:100]
         seen: list[tuple[int, dict[str, Any]]] = []
         sent, over, probes, exports = [0], threading.Event(), set(), set()
 
@@ -143,15 +143,15 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
             over.set()
             watching.join()
         live = distinct([told for _, told in seen])
-        in_batches(live, 200)
+        in_batches(live, 100)
         assert len(live) >= 2, "it is live"
         assert all(told["results"] == [] for many, told in seen if many < BATCH)
         assert exports == {409}
         assert len(probes) == 1, "a used link looks like one that is only reserved"
         assert served.ask("POST", "/o/lunch/close", None, key).status == 200
         final = served.ask("GET", "/o/lunch/estimate", None, key).held
-        assert final["reports"] == 200
-        in_batches([*live, {**final, "reports": 200}][-2:-1], 200)
+        assert final["reports"] == 100
+        in_batches([*live, {**final, "reports": 100}][-2:-1], 100)
         assert final["reports"] - live[-1]["reports"] >= BATCH, "also the last step is a batch"
 
 

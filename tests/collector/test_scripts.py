@@ -175,9 +175,8 @@ def test_what_a_report_says_is_read_from_its_bytes(tmp_path: Path) -> None:
         assert "27" in odds
 
 
-@pytest.mark.parametrize(
-    ("question", "value", "epsilon"),
-    [
+def test_what_is_no_answer_makes_no_report(tmp_path: Path) -> None:
+    asked_for: list[tuple[dict[str, Any], Any, Any]] = [
         ({"kind": "yes-no"}, True, None),
         ({"kind": "yes-no"}, True, 0),
         ({"kind": "yes-no"}, True, -1),
@@ -185,11 +184,10 @@ def test_what_a_report_says_is_read_from_its_bytes(tmp_path: Path) -> None:
         ({"kind": "number", "bounds": [0, 1]}, None, 1),
         ({"kind": "one-of", "options": ["a", "b"]}, 2, 1),
         ({"kind": "one-of", "options": ["a", "b"]}, "length", 1),
-    ],
-)
-def test_what_is_no_answer_makes_no_report(
-    tmp_path: Path, question: dict[str, Any], value: Any, epsilon: Any
-) -> None:
-    case = {"question": question, "value": value, "epsilon": epsilon, "random": "00" * 16}
-    (found,) = node(tmp_path, [case])
-    assert len(found) == 1, "an error, and no report"
+    ]
+    cases = [
+        {"question": question, "value": value, "epsilon": epsilon, "random": "00" * 16}
+        for question, value, epsilon in asked_for
+    ]
+    found = node(tmp_path, cases)
+    assert [len(each) for each in found] == [1] * len(cases), "errors, and no report"

@@ -363,6 +363,7 @@ RIGHT = {
 }  # fmt: skip
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("wrong", "says"), WRONG)
 def test_what_is_no_survey(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(ArgumentError, match=says):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
 import json
@@ -32,10 +33,14 @@ NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset(
     {
+        "mechanisms.Nested",
         "release.CountOfSome",
+        "release.PerWeight",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.PublicGroupsEvenly",
+        "risk.NestedQuantiles",
         "risk.RatioTotal",
     }
 )
@@ -56,7 +61,12 @@ def unpacked(path: Path) -> bytes:
 
 def held(version: str, name: str) -> Any:
     """Return the content of a JSON file of a corpus."""
-    return json.loads(unpacked(HERE / version / name))
+    return json.loads(_held(version, name))
+
+
+@functools.lru_cache(maxsize=4)
+def _held(version: str, name: str) -> bytes:
+    return unpacked(HERE / version / name)
 
 
 def same(found: Any, expected: Any) -> bool:
@@ -109,21 +119,31 @@ def releases_of(version: str) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
     for name, text in held(version, "releases.json.gz").items():
         shown = json.loads(text)
         key = "releases" if "releases" in shown else "release"
-        kind: Any = ep.Releases if key == "releases" else ep.Release
-        yield name, shown, key, kind.from_json(text)
+        yield name, shown, key, read(text)
+
+
+def read(text: str) -> Any:
+    """Return a release, or several, from a file."""
+    return (ep.Releases if "releases" in json.loads(text) else ep.Release).from_json(text)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_releases_are_read_byte_for_byte_and_say_what_they_said(version: str) -> None:
-    expected, differ = held(version, "releases.expected.json.gz"), []
+def test_releases_are_read_byte_for_byte(version: str) -> None:
+    expected = held(version, "releases.expected.json.gz")
     for name, shown, key, release in releases_of(version):
-        if stored(release) != json.dumps(shown[key]):
-            differ.append((name, "stored"))
-        said = facts(release)
-        differ += [(name, part) for part in said if not same(said[part], expected[name][part])]
+        assert stored(release) == json.dumps(shown[key]), name
         del expected[name]
-    assert not differ
     assert not expected  # every release was read
+
+
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [(version, name) for version in VERSIONS for name in held(version, "releases.json.gz")],
+)
+def test_a_release_says_what_it_said(version: str, name: str) -> None:
+    said = facts(read(held(version, "releases.json.gz")[name]))
+    expected = held(version, "releases.expected.json.gz")[name]
+    assert [part for part in said if not same(said[part], expected[part])] == []
 
 
 @pytest.mark.slow

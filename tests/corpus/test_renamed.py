@@ -28,6 +28,8 @@ from tests.corpus.test_corpus import held, same
 assert pathlib.Path(ep.__file__).is_relative_to(sys.argv[1])
 texts, expected = held("0.2.0", "releases.json.gz"), held("0.2.0", "releases.expected.json.gz")
 for name, text in texts.items():
+    if '"risk.LevelCount"' not in text and '"noise.DiscreteLaplace"' not in text:
+        continue
     shown = json.loads(text)
     key = "releases" if "releases" in shown else "release"
     release = (ep.Releases if key == "releases" else ep.Release).from_json(text)

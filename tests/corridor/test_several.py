@@ -196,6 +196,7 @@ def test_where_a_part_for_each_is_better_they_are_not_drawn_together() -> None:
     assert ep.verify.exact(releases.mechanism).holds
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str) -> None:
@@ -317,6 +318,7 @@ def test_people_with_several_rows_are_one_person_in_every_mean() -> None:
     assert [each.value for each in releases] == pytest.approx([each.value for each in same])
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("about", "related"), [("people", True), ("people", False), ("population", False)]

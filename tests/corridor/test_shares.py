@@ -157,6 +157,7 @@ def test_equal_shares_are_the_even_split() -> None:
 BAD = [[1], [1, 0], [1, -1], [1, math.inf], [1, math.nan], [1, "2"], [True, 1], "12", 3, [1, 2, 3]]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("given", [*BAD, [1, None]], ids=str)
 def test_other_shares_are_refused(given: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^shares"):
@@ -210,6 +211,7 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
     assert ep.verify.exact(releases.mechanism).holds
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.parametrize("terms", ["replace", "guess"])
 def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
     asked: dict[str, Any] = {"epsilon": EPSILON, **TERMS[terms]}

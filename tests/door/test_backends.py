@@ -55,6 +55,7 @@ def some_rows(*, gaps: bool, n: int = 120) -> Rows:
     return values, [budgets[p] for p in people], people
 
 
+@pytest.mark.rotates(2, each="run_everywhere")
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_whole_data(run_everywhere: Count, reference: Count, person: bool) -> None:
     rows = some_rows(gaps=False)
@@ -70,6 +71,7 @@ def test_missing_values_become_the_midpoint(
     assert run_everywhere(rows, BOUNDS, person=person) == reference(rows, BOUNDS, person=person)
 
 
+@pytest.mark.rotates(12, each="run")
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("gap", [None, math.nan, math.inf, -math.inf])
 def test_one_missing_value_is_refused(run: Count, gap: float | None, person: bool) -> None:
@@ -88,6 +90,7 @@ def test_one_budget_for_all(run: Count, reference: Count, person: bool) -> None:
     assert found[0] == [0.7]
 
 
+@pytest.mark.rotates(12, each="run")
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("bad", [None, math.nan, -1.0, -5e-324, -1e308, -math.inf])
 def test_bad_budgets_are_refused(run: Count, bad: float | None, person: bool) -> None:
@@ -104,6 +107,7 @@ def test_a_bad_budget_is_not_hidden_by_a_good_one(run_everywhere: Count, bad: fl
         run_everywhere(rows, BOUNDS, person=True)
 
 
+@pytest.mark.always
 def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5000001, 0.5], ["a", "a", "b"]
     with pytest.raises(ConflictingBudgetsError, match="differs between rows"):
@@ -111,6 +115,7 @@ def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     assert run(rows, BOUNDS)[1] == [3]  # without a person column: three people at one level
 
 
+@pytest.mark.always
 def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5, 0.5], ["a", None, "b"]
     with pytest.raises(DataError, match="without a person"):
@@ -178,6 +183,7 @@ def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None
         assert found == test_cells.reference(rows, categories, "rest", person=person)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_spark_finds_the_rungs_of_others(
     person: bool, tmp_path: Path, request: pytest.FixtureRequest
@@ -361,6 +367,7 @@ def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) ->
         assert found.cells.tolist() == cells_of(values, data=table, **on).cells.tolist()
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("collation", ["UNICODE_CI_AI", "UTF8_BINARY_RTRIM"])
 def test_spark_compares_text_by_its_bytes(
     spark: Any, collation: str, monkeypatch: pytest.MonkeyPatch
@@ -388,6 +395,7 @@ def test_spark_adds_up_local_reports_where_they_are(spark: Any) -> None:
     test_tables.check_on_spark(spark)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("kind", test_curator.KINDS)
 def test_a_look_on_spark(

@@ -116,6 +116,7 @@ def check(data: Any) -> None:
     assert line.counts.tolist() == [len(people)]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("collated", "most_listed"),
     [

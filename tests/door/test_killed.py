@@ -166,6 +166,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: signal.Signals(number).name)
 def test_a_killed_command(place: Place, large: Path, number: int) -> None:
     def arguments(file: Path) -> list[str]:
@@ -208,6 +209,7 @@ print(release.n, flush=True)
 """
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize(
     ("statistic", "number"), [("mean", signal.SIGKILL), ("frequencies", signal.SIGTERM)]
 )
@@ -242,6 +244,7 @@ ENCRYPTED = {"temp_file_encryption": "true"}
 WITHOUT_NETWORK = {**ENCRYPTED, "force_mbedtls_unsafe": "true"}
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize("settings", [{}, WITHOUT_NETWORK], ids=["plain", "encrypted"])
 def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) -> None:
     """DuckDB spills what does not fit in memory as plain text, unless encryption is enabled."""

@@ -79,11 +79,16 @@ def rows(ids: Any, budgets: list[float]) -> pa.Table:
     return pa.table({"x": [1.0] * len(budgets), "e": budgets, "p": ids})
 
 
+@pytest.mark.rotates(12, each="engine")
 @pytest.mark.parametrize(
     ("engine", "kind", "gap"),
     [
         *[(*case, False) for case in KNOWN],
-        *[(*case, True) for case in KNOWN if case[1] in ("signed", "unsigned", "dictionary")],
+        *[
+            pytest.param(*case, True, marks=pytest.mark.always)
+            for case in KNOWN
+            if case[1] in ("signed", "unsigned", "dictionary")
+        ],
     ],
     indirect=["engine"],
 )

@@ -88,6 +88,7 @@ def test_integers_do_not_meet_in_a_float(
     assert len(folded(values, 1.0, who).values) == 3
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
 @pytest.mark.parametrize("form", [*FORMS, *TYPED])
 def test_a_gap_makes_no_floats_of_the_others(

@@ -179,6 +179,7 @@ def test_one_group_holds_everybody_or_those_who_are_asked(
         check(run(engine, table_of(rows, "text"), None, **how), rows, None, **how)
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize("engine", ["numpy", "polars", "pyarrow by itself", "duckdb"])
 @pytest.mark.parametrize("person", [True, False], ids=["people", "rows"])
 def test_very_many_groups_are_looked_up(

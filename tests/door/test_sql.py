@@ -45,6 +45,7 @@ CASES = ["A.B", "a·b", "other"]
 OUR_OWN = ["x", "e", "key", "v", "size", "valid", "of"]
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize("names", [NAMES, CASES, OUR_OWN], ids=["odd", "cases", "ours"])
 def test_names_are_names(put: Put, names: list[str]) -> None:
     rng = np.random.default_rng(3)

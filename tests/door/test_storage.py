@@ -25,6 +25,7 @@ def table(*rows: tuple[Any, Any, Any], value: str = "REAL", who: str = "TEXT") -
     return connection.table("t")
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize("budget", ["", "abc", b"x"])
 def test_a_budget_that_is_text_or_a_blob_is_none(budget: Any) -> None:
     data = table((10, budget, "zed"))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, seed, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
@@ -29,10 +29,13 @@ from tests.fuzz.wide import Wide, wide_cases
 HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
 """Whether to search for new cases. The ordinary run uses the same cases every time."""
 
-EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "40"))
-"""The number of cases in each group."""
+PARTS = 1 if HUNTING else 8
+"""A turn of the ordinary run takes one part of the cases of each group."""
 
-WIDE_EXAMPLES = EXAMPLES if HUNTING else EXAMPLES // 4
+EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "5"))
+"""The number of cases in each part of a group."""
+
+WIDE_EXAMPLES = EXAMPLES if HUNTING else 2
 """The number of cases with several columns. The ordinary run has fewer, because they are slower."""
 
 ENGINES = {
@@ -40,18 +43,6 @@ ENGINES = {
     for name, forms in GROUPS.items()
 }
 """Groups of forms. Dask takes a second per case, so only a search for new cases includes it."""
-
-
-def _looking(examples: int) -> settings:
-    """Return settings for this many examples, without a deadline or a database of earlier runs."""
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=not HUNTING,
-        database=None,
-        print_blob=True,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,10 +59,11 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
     call: dict[str, Any] = {"epsilon": 0.5, **given, **case.facts, "neighbours": case.neighbours}
     private = case.neighbours == "add-remove"
     # Under add/remove, related=True is refused unless levels are declared.
-    related = not private or "levels" in case.facts or isinstance(call["epsilon"], float)
+    known = "levels" in case.facts or "menu" in case.facts
+    related = not private or known or isinstance(call["epsilon"], float)
     ask: Any
     if isinstance(case, Wide):
-        own = ("epsilon", "data", "person", "levels", "cap", "neighbours")
+        own = ("epsilon", "menu", "data", "person", "levels", "cap", "neighbours")
         asked = [
             each if isinstance(each, ep.Count) else dataclasses.replace(each, related=related)
             for each in case.questions(call)
@@ -122,25 +114,37 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(epsilons.door.rows, "SMALL", epsilons.door.rows.SMALL)
 
 
+def look(cases: st.SearchStrategy[Any], examples: int, part: str, directory: Path) -> None:
+    """Check this many cases. A part has the same cases every time, unless new ones are searched."""
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def checked(case: Case) -> None:
+        assume(usable(case))
+        check(case, directory)
+
+    (checked if HUNTING else seed(part)(checked))()
+
+
+@pytest.mark.rotates(PARTS, each="forms")
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("forms", GROUPS)
-@_looking(EXAMPLES)
-@given(data=st.data())
 @pytest.mark.usefixtures("small")
-def test_neighbours_cannot_be_told_apart(
-    forms: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    case = data.draw(cases(ENGINES[forms]))
-    assume(usable(case))
-    check(case, tmp_path_factory.getbasetemp())
+def test_neighbours_cannot_be_told_apart(forms: str, part: int, tmp_path: Path) -> None:
+    look(cases(ENGINES[forms]), EXAMPLES, f"{forms} {part}", tmp_path)
 
 
+@pytest.mark.rotates(PARTS, each="forms")
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("forms", GROUPS)
-@_looking(WIDE_EXAMPLES)
-@given(data=st.data())
 @pytest.mark.usefixtures("small")
 def test_neighbours_cannot_be_told_apart_by_groups_and_several_questions(
-    forms: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    forms: str, part: int, tmp_path: Path
 ) -> None:
-    case = data.draw(wide_cases(ENGINES[forms]))
-    assume(usable(case))
-    check(case, tmp_path_factory.getbasetemp())
+    look(wide_cases(ENGINES[forms]), WIDE_EXAMPLES, f"{forms} {part}", tmp_path)

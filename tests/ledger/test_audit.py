@@ -191,6 +191,7 @@ def some_row(pick: random.Random) -> list[tuple[str, ...]]:
     ]
 
 
+@pytest.mark.rotates(4)
 def test_a_ledger_that_nobody_changed_holds(tampered: Tampered) -> None:
     for _ in range(2):
         found = tampered.ledger.check()
@@ -200,6 +201,7 @@ def test_a_ledger_that_nobody_changed_holds(tampered: Tampered) -> None:
         tampered.put_back()
 
 
+@pytest.mark.rotates(4)
 def test_a_hundred_of_a_hundred_changes_are_found(tampered: Tampered) -> None:
     all_are_found(tampered, random.Random(17), 100)
 

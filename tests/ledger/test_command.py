@@ -58,7 +58,7 @@ def test_a_ledger_from_its_first_day(where: str, table: str, tmp_path: Path) -> 
     told("release", where, "january", "--report", str(shown))
     assert "january" in shown.read_text("utf-8")
     done = run("ledger", "release", where, "february")
-    assert (done.returncode, "no answer under this name" in done.stderr) == (2, True)
+    assert (done.returncode, "no answer under this name" in done.stderr) == (4, True)
     bins = ("frequencies", where, table, "--value", "x", "--edges", "0,3,7", "--person", "who")
     assert "0 to 3" in told(*bins, "--name", "bins", "--at-most", "0.1")
     with ep.Ledger(where) as ledger:
@@ -97,12 +97,12 @@ def test_ids_are_text_unless_they_are_said_to_be_numbers(where: str) -> None:
     assert (done.returncode, "not a whole number" in done.stderr) == (2, True)
 
 
-def test_a_ledger_that_was_changed_ends_with_code_2(where: str) -> None:
+def test_a_ledger_that_was_changed_ends_with_code_4(where: str) -> None:
     told("init", where)
     done = run("ledger", "check", where, "--head", "1:00")
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert "changed from outside" in done.stderr
-    assert run("ledger", "status", where + "x").returncode == 2
+    assert run("ledger", "status", where + "x").returncode == 4
     assert run("ledger", "mean", where, "x.csv").returncode == 2
 
 
@@ -113,7 +113,7 @@ def test_add_remove(where: str, table: str) -> None:
     words = (*ask, "--name", "a", "--at-most", "0.4", "--neighbours", "add-remove")
     assert said(*words, "--level", "0.4")["neighbours"] == "add-remove"
     assert said("status", where)["people"] is None
-    assert run("ledger", "plan", where).returncode == 2
+    assert run("ledger", "plan", where).returncode == 4
 
 
 def test_every_command_has_json_and_says_what_it_does() -> None:

@@ -143,6 +143,7 @@ def test_people_of_arrays_are_numbered_once() -> None:
     assert who.offered(np.array([0.25, 0.5])).for_rows(None).tolist() == [0.5, 0.25, 0.5]
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("collated", COLLATED)
 def test_ids_that_a_collation_calls_equal_are_two_people(
     collated: Callable[[Path], Any], tmp_path: Path

@@ -73,6 +73,7 @@ def some(kind: str, steps: int, few: int) -> list[int]:
     return sorted({*range(first, steps, every), steps})
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("kind", RELEASES)
 def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
     steps = steps_of(place(), kind)
@@ -81,6 +82,7 @@ def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
         killed(place(), kind, step=step)
 
 
+@pytest.mark.rotates(4)
 def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str]) -> None:
     steps = steps_of(place(), "found")
     commits = [number for number, step in enumerate(steps, start=1) if "commit" in step]
@@ -89,6 +91,7 @@ def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str
         killed(place(), "found", step=step)
 
 
+@pytest.mark.rotates(4)
 def test_killed_between_draws(place: Callable[[], str]) -> None:
     for between in (1, 2):
         killed(place(), "found", between=between)
@@ -117,6 +120,7 @@ def enrolment_killed(where: str, step: int) -> None:
         ledger.check().require()
 
 
+@pytest.mark.rotates(4)
 def test_an_enrolment_is_all_of_it_or_nothing(place: Callable[[], str]) -> None:
     steps = steps_of(place(), "enrol")
     for step in some("enrol", len(steps), 3):
@@ -158,6 +162,7 @@ def other_killed(where: str, kind: str, step: int) -> None:
         ledger.check().require()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("kind", OTHER)
 def test_what_is_no_release_is_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
     where = place()

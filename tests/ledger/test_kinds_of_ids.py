@@ -58,6 +58,7 @@ def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: 
         ledger.check().require()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("odd", ["5,3,n.a.\n", ",3,x\n", "1.5,3,much\n"])
 def test_one_budget_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:

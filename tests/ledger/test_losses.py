@@ -120,6 +120,7 @@ def test_some_releases_under_replace(ledger: ep.Ledger) -> None:
     assert carried_out(ledger, 8, 3) == 8
 
 
+@pytest.mark.rotates(4)
 def test_some_releases_under_add_remove(private: ep.Ledger) -> None:
     assert carried_out(private, 4, 4, neighbours="add-remove") == 4
 

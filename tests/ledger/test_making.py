@@ -121,6 +121,7 @@ def test_a_raise_is_no_withdrawal_whatever_its_reason(ledger: ep.Ledger) -> None
     assert ledger.account(2).lines[-1].what == "withdrawn"
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("consent", ["a\0b", "half \ud800", "", " ", 7])
 def test_reasons_that_no_database_stores_are_refused(ledger: ep.Ledger, consent: Any) -> None:
     with pytest.raises(ArgumentError, match="consent must say in words"):

@@ -126,6 +126,7 @@ def _given(ledger: ep.Ledger, people: list[str], one: float = 2.0) -> list[str]:
     return people
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_sequence_tells_nothing_of_one_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str

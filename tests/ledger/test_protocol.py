@@ -195,6 +195,7 @@ def test_whoever_withdraws_while_it_is_drawn_keeps_what_comes_back(
     ledger.check().require()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("processes", [2, 4, 8])
 def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: int) -> None:
     where = place()

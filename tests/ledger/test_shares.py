@@ -35,6 +35,7 @@ def paid(ledger: ep.Ledger, person: str) -> int:
     return round(ledger.account(person).spent * NANO)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("given", [{"shares": [2, 3, 1]}, {"targets": [0.06, None, None]}], ids=str)
 def test_everyone_pays_once_for_all_questions(ledger: ep.Ledger, given: Any) -> None:
     ledger.enrol(person=WHO, epsilon=EPSILON)

@@ -44,6 +44,7 @@ def all_charged(ledger: ep.Ledger, answers: list[dict[str, str]]) -> None:
         assert round(sum(paid) * NANO) == round(statement.spent * NANO) <= budget * NANO
 
 
+@pytest.mark.rotates(4)
 def test_threads_share_a_ledger(where: str) -> None:
     with ready(where) as ledger:
         all_charged(ledger, in_threads(ledger, 4, 3))
@@ -55,6 +56,7 @@ def test_many_releases_in_threads(where: str) -> None:
         all_charged(ledger, in_threads(ledger, 4, 200))
 
 
+@pytest.mark.rotates(4)
 def test_forked_processes_share_a_ledger(where: str) -> None:
     with ready(where) as ledger:
         codes, answers = run_forking(where, 2, 2)

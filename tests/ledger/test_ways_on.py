@@ -57,6 +57,7 @@ LAST = ["before begin", "before UPDATE accounts SET", "before commit", "after co
 """Steps of the fourth transaction of a call. It stores a release that was drawn in stages."""
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("step", LAST)
 def test_what_could_not_be_stored_is_stored_when_it_is_asked_for_again(
     ledger: ep.Ledger, where: str, drawn: list[int], step: str
@@ -150,6 +151,7 @@ def _too_little(ledger: ep.Ledger) -> None:
     ep.mean(X, bounds=None, person=WHO, ledger=ledger.claim("a", at_most=0.01))
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
@@ -189,6 +191,7 @@ def test_a_claim_that_was_open_before_stays_open(ledger: ep.Ledger, where: str) 
     assert ledger.history() == ()
 
 
+@pytest.mark.rotates(4)
 def test_an_open_claim_is_named_in_the_releases_after_it(
     ledger: ep.Ledger, private: ep.Ledger
 ) -> None:
@@ -238,6 +241,7 @@ def test_people_who_were_erased_are_not_to_be_enrolled(ledger: ep.Ledger) -> Non
     assert ledger.history() == ()
 
 
+@pytest.mark.rotates(4)
 def test_a_release_whose_process_was_killed_can_be_closed(ledger: ep.Ledger, where: str) -> None:
     ledger.enrol(person=WHO, epsilon=EPSILON)
     assert run_doomed(where, "found", between=1) is None

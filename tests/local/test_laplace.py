@@ -72,6 +72,7 @@ def test_public_budgets_have_no_noise() -> None:
     assert noise(words(0, 0), np.array([math.inf]), 2**30).tolist() == [0]
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_law_is_discrete_laplace(epsilon: float) -> None:

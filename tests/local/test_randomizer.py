@@ -77,6 +77,7 @@ def test_states_merge_in_any_order(name: str, weights: str) -> None:
         assert [row.people for row in release.spent] == [row.people for row in stream.spent]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_cut_or_longer_or_changed_is_refused(name: str) -> None:
     mechanism, _ = CASES[name]
@@ -119,6 +120,7 @@ def test_reports_of_another_mechanism_are_refused(name: str, other: str) -> None
         mine.estimate(theirs.state(reports_of(other)))
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("bad", [-1.0, math.nan, -0.5, "1", None, [1.0, 2.0], [[1.0]]])
 @pytest.mark.parametrize("name", CASES)
 def test_budgets_that_mean_nothing_are_refused_before_anything_is_drawn(
@@ -134,6 +136,7 @@ def test_budgets_that_mean_nothing_are_refused_before_anything_is_drawn(
         mechanism.randomize_many(values, bad, Silent(1))
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", CASES)
 def test_a_budget_in_a_report_that_means_nothing_is_refused(name: str) -> None:
     mechanism, values = CASES[name]
@@ -238,6 +241,7 @@ def test_a_release_has_the_title_that_it_is_given(name: str) -> None:
             mechanism.estimate(reports_of(name), title=title)  # type: ignore[arg-type]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", CASES)
 def test_words_and_sources_that_are_not_known_are_refused(name: str) -> None:
     mechanism, values = CASES[name]
@@ -270,6 +274,7 @@ def test_missing_values_are_refused_or_answered_by_the_middle(make: Any) -> None
 NUMBERS: Any = [0.5, 1.5]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     "make",
     [
@@ -295,6 +300,7 @@ def test_parameters_that_mean_nothing_are_refused(make: Any) -> None:
         make()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("mechanism", "values"),
     [

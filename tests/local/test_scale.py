@@ -39,6 +39,7 @@ def test_a_million_simulated_reports() -> None:
     held(10**6, run("simulate", 10**6), "simulated")
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.parametrize("categories", [0, 10**5], ids=["bit", "categories"])
 def test_a_million_reports_of_a_file(tmp_path: Path, categories: int) -> None:
     run("write", 10**6, tmp_path / "reports.parquet", categories)

@@ -80,6 +80,7 @@ def differ(one: Any, other: Any) -> float:
     return 2.0 * math.exp(-2.0 * distance**2 * len(one) * len(other) / (len(one) + len(other)))
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_single_draw_has_the_law_of_many(name: str) -> None:

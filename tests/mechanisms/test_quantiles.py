@@ -81,6 +81,7 @@ def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[
     return [[*rest, (other, k)] for other in range(-1, 5) if other != cell]
 
 
+@pytest.mark.rotates(4, each="neighbours")
 @pytest.mark.parametrize("odds", [(1, 1), (1, 3), (3, 1), (1, 7)])
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(

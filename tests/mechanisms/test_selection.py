@@ -128,6 +128,7 @@ def test_radii_ascend_from_the_least() -> None:
 # The checker.
 
 
+@pytest.mark.rotates(3, each="neighbours")
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 @pytest.mark.parametrize(
     "candidates", [TheLine(), CellsOf(1000), Listed(np.array([5, 1, 2, 3, 9]))]

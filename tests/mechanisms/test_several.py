@@ -51,6 +51,7 @@ def tiny(means: int, scale: Fraction = Fraction(3, 2)) -> SeveralSums:
     )
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("means", [1, 2, 5])
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold", "hpm-a"])
 def test_nobody_loses_more_than_their_budget(means: int, method: str) -> None:
@@ -118,6 +119,7 @@ def test_noise_is_a_part_of_what_splitting_has(means: int) -> None:
     assert 2.0 * several.weighing.scale**2 == pytest.approx(noise, rel=1e-9)
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_and_so_it_is_by_draws(means: int, part: float) -> None:

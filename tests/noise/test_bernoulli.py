@@ -24,6 +24,7 @@ def tosses_of(p: int, q: int, size: int, seed: int) -> int:
     return int(exp_minus_many(Seeded(seed), np.full(size, p, dtype=np.int64), q).sum())
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("p", "q"), ODDS)
 def test_one_coin_has_its_law(p: int, q: int, coin: Coin, alpha: float) -> None:
@@ -41,6 +42,7 @@ def test_many_coins_have_their_law(p: int, q: int, coin: Coin, alpha: float) -> 
     assert coin(tosses_of(p, q, 1_000_000, p), 1_000_000, math.exp(-p / q)) > alpha
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("p", "q"), [(0, 1), (1, 1), (1, 3), (7, 3), (2**44 + 12_345, 2**45)])
 def test_the_exact_fallback_has_the_same_law(

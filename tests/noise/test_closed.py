@@ -56,6 +56,7 @@ def chances(law: Closed) -> dict[Table, float]:
     return {table: weight / whole for table, weight in found.items()}
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("law", EVERY)
 def test_probabilities_sum_to_one(law: Closed) -> None:
     for table, chance in itertools.islice(chances(law).items(), 0, None, 97):
@@ -64,6 +65,7 @@ def test_probabilities_sum_to_one(law: Closed) -> None:
     assert law.log_pmf(off) == -math.inf
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("law", EVERY)
 def test_moments_and_tail_are_those_of_all_tables(law: Closed) -> None:
     mass = chances(law)
@@ -159,6 +161,7 @@ def fits(law: Closed, draws: Iterable[Any]) -> float:
 FITTED = [each for each in EVERY if FAR[each.values[0]] > 6]  # type: ignore[index]
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", FITTED)
 def test_draws_follow_the_law(law: Closed) -> None:
@@ -172,6 +175,7 @@ def test_draws_follow_the_law(law: Closed) -> None:
     assert two_samples(counted(law, one), counted(law, many.tolist())) > ALPHA
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", FITTED)
 def test_python_integers_follow_it_too(law: Closed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +199,7 @@ def witness(law: Closed, source: Any) -> Table:
             return (*first, last)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [2, 3, 5, 8])
 def test_a_witness_has_the_same_law(cells: int) -> None:

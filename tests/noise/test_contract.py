@@ -31,6 +31,8 @@ from epsilons.draws.noise import (
 )
 from epsilons.errors import ArgumentError
 
+pytestmark = pytest.mark.always  # Every law is different.
+
 LINES: list[Law] = [
     PointMass(),
     Geometric(Fraction(3, 2)),
@@ -152,6 +154,7 @@ def exponent(law: Any, at: tuple[int, ...]) -> Any:
     return law.exponent(at) if isinstance(law, Closed | Cube) else law.exponent(*at)
 
 
+@pytest.mark.rotates(4, each="law")
 @pytest.mark.parametrize("law", EVERY)
 @pytest.mark.parametrize("points", [0, 1, 2, 3, 4, 5, 6, 8])
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
@@ -179,6 +182,7 @@ def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
     assert isinstance(law.loss(points), Fraction) or math.isinf(worst)
 
 
+@pytest.mark.rotates(3)  # the tests of each law also compare draws
 @pytest.mark.parametrize("law", EVERY)
 def test_one_draw_and_many_follow_the_law(law: Any) -> None:
     """Mean squares and tails are within six standard errors.

@@ -127,6 +127,7 @@ def fits(law: Cube, draws: Iterable[Any]) -> float:
 FITTED = [each for each in EVERY if each.values[0].dimension < 4]  # type: ignore[union-attr]
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", FITTED)
 def test_draws_follow_the_law(law: Cube) -> None:
@@ -149,6 +150,7 @@ def largest_fit(law: Cube, drawn: Any) -> float:
     return chi_square(counts, [*(shares[r] for r in range(len(shares))), 0.0])
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", EVERY[:4])
 def test_the_largest_numbers_follow_it(law: Cube) -> None:
@@ -163,6 +165,7 @@ def test_the_largest_numbers_follow_it(law: Cube) -> None:
         assert largest_fit(law, chance.integers(-r, r, (len(r), d), endpoint=True)) < ALPHA
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", FITTED)
 def test_python_integers_follow_it_too(law: Cube, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +191,7 @@ def witness(law: Cube, size: int) -> Any:
     return np.array(found)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("dimension", [2, 3, 6])
 def test_a_witness_has_the_same_law(dimension: int) -> None:

@@ -86,6 +86,7 @@ def test_many_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha:
     assert fits(kind(scale), draws, fit) > alpha
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "scale",
@@ -156,6 +157,7 @@ def test_the_exact_fallback_gives_the_very_same_draws(
     assert exact.tolist() == filtered.tolist()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [0.5, 7 / 3, 10.0, 1000.0])
 def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> None:
@@ -179,6 +181,7 @@ def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> No
     assert same(counts, cells(edges, wrong.draw(source, 400_000))) < alpha
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [2**60, 2**62 - 1, 2**62, 2**63, 2**200], ids=str)
 @pytest.mark.parametrize("kind", KINDS)

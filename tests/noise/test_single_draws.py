@@ -77,6 +77,7 @@ def many(law: Any) -> list[Any]:
     return [tuple(each) if isinstance(each, list) else each for each in drawn]
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_single_draws_have_the_law_jointly(law: Any) -> None:

@@ -192,6 +192,7 @@ def test_common_mistakes_are_noticed(fit: Fit, alpha: float) -> None:
     assert fits(glass, counted(unmirrored), fit) < alpha
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("rate", "n", "g"), WIDE)
 def test_wide_stairs_have_their_law(rate: Fraction, n: int, g: int, fit: Fit, alpha: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import math
 from typing import Any
@@ -162,6 +163,7 @@ def _few(cells: int, n: int = 60) -> Population:
     return Population(values, epsilon, cells)
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [0, 3])
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
@@ -197,6 +199,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
     assert abs(a - b) < 6.0 * math.hypot(first, second)
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [0, 4])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
@@ -254,8 +257,13 @@ SMALL = (
 )
 
 
+@functools.cache
+def small_lines() -> list[dict[str, Any]]:
+    return correlated.lines_of(ExperimentRun(quick=True), SMALL)
+
+
 def test_rows_put_printed_reproduced_and_ours_side_by_side() -> None:
-    rows = correlated.lines_of(ExperimentRun(quick=True), SMALL)
+    rows = small_lines()
     assert len(rows) == 2 * 2 * 9
     assert {row["algorithm"] for row in rows} == {*ALGORITHMS, "sampling", "threshold", "optimal"}
     assert sum(row["printed"] != "" for row in rows) == 2 * 2 * 6
@@ -279,6 +287,7 @@ def test_trials_follow_the_seed() -> None:
     assert all(a[2] != b[2] for a, b in zip(first, errors(2), strict=True))
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("case", TABLE_4 + TABLE_5, ids=lambda c: f"{c.name} {c.assume}")
 def test_no_rule_promises_less_than_ours(case: Case) -> None:
     everyone = case.recipe(np.random.default_rng(1))
@@ -313,7 +322,7 @@ def test_fast_variants_are_the_same_on_shuffled_people() -> None:
 
 def test_every_printed_and_reproduced_figure_is_drawn() -> None:
     alt = pytest.importorskip("altair")
-    rows = correlated.lines_of(ExperimentRun(quick=True), SMALL)
+    rows = small_lines()
     drawn = plots.table(alt, rows).to_dict()["data"]["values"]
     assert len(drawn) == len(rows) + sum(row["printed"] != "" for row in rows)
 

@@ -59,6 +59,7 @@ def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
         assert np.max(np.abs(np.log(moved / base))) <= float(crossing.loss) + 1e-6
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("threshold", "query"), [(3, 3), (1, 8), (8, 1)])
 def test_crossings_are_drawn_from_their_law(threshold: int, query: int) -> None:

@@ -38,6 +38,7 @@ def test_the_index_opens_without_a_message_and_without_a_request(
     assert seen.asked == []
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_a_phone_and_its_plots_are_drawn(measured: dict[str, Any], name: str) -> None:
     answer = measured[name]

@@ -84,6 +84,7 @@ def how_often(rows: Rows) -> float:
     return found / RUNS
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("way", WAYS)
 def test_one_person_does_not_choose_the_pairs_of_all_others(way: str) -> None:
@@ -151,6 +152,7 @@ def coupled(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
 PEOPLE = np.array([0.0, 3.0, 3.5, 40.0, 700.0])
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("own", [3.25, 1e6, math.nan])
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 0, 3, 1, 2]])
 def test_a_replaced_person_moves_a_crossing_by_one_pair(

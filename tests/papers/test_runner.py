@@ -75,6 +75,7 @@ def test_a_quick_run_does_not_pass_for_a_full_one(tmp_path: Path) -> None:
             assert said[not quick] not in text
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("suffix", [".csv", ".svg", ".png", ".html", ".json"])
 def test_what_was_stopped_half_way_is_run_again(tmp_path: Path, suffix: str) -> None:
     calls: list[ExperimentRun] = []
@@ -130,6 +131,7 @@ def test_the_worst_of_two_levels() -> None:
     assert 2.05 < worst < 4.0
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("name", ["local/figure-1-left", "add-remove/table-1"])
 def test_seeds_reproduce(name: str) -> None:
     first, second, other = (find(name).run(ExperimentRun(True, seed)).rows for seed in (1, 1, 2))

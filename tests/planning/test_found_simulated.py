@@ -56,6 +56,7 @@ def fits(errors: NDArray[np.float64], rmse: float) -> bool:
     return bool(gamma.sf(errors.sum() / scale, len(errors)) > TAIL)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_errors_of_any_data_are_within_the_forecast(name: str, neighbours: str) -> None:
@@ -68,6 +69,7 @@ def test_errors_of_any_data_are_within_the_forecast(name: str, neighbours: str) 
     assert np.count_nonzero(errors > forecast.pac) <= 0.05 * RUNS + 6.4 * math.sqrt(0.05 * RUNS)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_errors_of_gaussian_data_are_within_the_forecast(neighbours: str) -> None:
     plan = planned(PEOPLE, neighbours=neighbours, **GAUSSIAN)

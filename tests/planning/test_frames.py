@@ -12,6 +12,7 @@ import epsilons as ep
 from tests.assumed import SAMPLE
 
 PEOPLE = ep.Budgets({0.1: 900, 1.0: 500})
+FIRST = ["name", "value", "low", "high"]
 
 
 def _plans() -> dict[str, Any]:
@@ -32,9 +33,12 @@ def test_a_row_for_each_forecast(name: str) -> None:
     assert isinstance(frame, pl.DataFrame)
     rows = plan.to_dict()["forecasts"]
     assert len(frame) == len(rows) == len(plan.forecasts)
-    assert set(frame.columns) == set(rows[0]) - {"spent"}
-    for found, row in zip(frame.to_dicts(), rows, strict=True):
+    assert frame.columns == [*FIRST, *(each for each in rows[0] if each not in ("spent", "name"))]
+    for found, row in zip(frame.drop(FIRST).to_dicts(), rows, strict=True):
         assert found == {key: row[key] for key in found}
+    assert frame["value"].to_list() == frame["rmse" if "rmse" in frame else "half_width"].to_list()
+    assert frame["low"].is_nan().all()
+    assert frame["high"].is_nan().all()
 
 
 def test_methods_are_rows() -> None:

@@ -104,6 +104,7 @@ def test_the_plan_is_what_releases_say() -> None:
     assert plan["auto"].pac == pytest.approx(radius, rel=1e-9)
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("method", "said"),
@@ -191,6 +192,7 @@ def test_nobody_and_public_people() -> None:
         planned(ep.Budgets.of_levels(np.array([2.0**30]), np.array([400])))  # without validation
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("said", "words"),
     [

@@ -19,6 +19,7 @@ def compared(**more: Any) -> ep.MenusPlan:
     return ep.compare_menus(MENUS, people=4_000, **{"bounds": (0, 24)} | more)
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize(
     "more",
     [

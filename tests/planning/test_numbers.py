@@ -97,6 +97,7 @@ def test_what_if(assumption: Assumption) -> None:
         assert change.ratio == pytest.approx(then / now, rel=1e-4)
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.parametrize("share", [0.9, 0.6])
 def test_how_many_more(share: float) -> None:
     wanted = share * WIDTH * best(PEOPLE, SAMPLE)
@@ -119,6 +120,7 @@ def test_how_many_more(share: float) -> None:
 SHARES = {"statistic": "frequencies", "categories": 4}
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(
     ("given", "loss", "neighbours"),
     [

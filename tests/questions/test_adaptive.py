@@ -96,6 +96,7 @@ def test_tenths_that_fall_together_are_paid_by_each() -> None:
         )
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("about", ["people", "population"])
 def test_a_replay_finds_nothing(about: str, related: bool | float) -> None:

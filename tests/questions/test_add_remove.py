@@ -31,6 +31,7 @@ pytestmark = pytest.mark.usefixtures("shorter")
 # Values.
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> None:
     inside = set()

@@ -86,6 +86,7 @@ def test_where_the_drawn_numbers_coincide_everything_does(
                 assert place % 4 or everything(found) == expected
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize(
     "assumption",

@@ -77,6 +77,7 @@ def test_public_people_are_told_as_they_are() -> None:
     assert low <= float(np.quantile(x[there], 0.5, method="inverted_cdf")) <= high
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("name", ["quantile", "variance", "covariance", "count"])
 def test_one_person_shows_in_nothing_but_totals(name: str, terms: str) -> None:

@@ -108,6 +108,7 @@ def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float)
             usable(release)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("name", [name for name in INPUTS if INPUTS[name].size == 60])
 def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
     """All scales that are found are in the range of floats.
@@ -204,6 +205,7 @@ def test_a_large_divisor_draws_as_a_small_one_does() -> None:
     assert share(2**14) == 1.0
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("method", ["auto", "hourglass", "staircase2d", "transformed"])
 @pytest.mark.parametrize("guess", [None, 1000])
 def test_weights_fit_64_bits_however_far_apart_the_levels_are(

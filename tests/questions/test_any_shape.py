@@ -60,6 +60,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_proven_is_refused_before_anything_is_read(case: str) -> None:
     given, words = REFUSED[case]
@@ -177,6 +178,7 @@ def test_every_engine_says_the_same(engine: str, terms: str) -> None:
         assert found.n == N // 2
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_beside_other_questions_it_takes_its_part(terms: str) -> None:
     questions = [ep.Mean(SHIFTED, bounds=None), ep.Mean(SHIFTED, bounds=(0, 400))]
@@ -191,6 +193,7 @@ def test_beside_other_questions_it_takes_its_part(terms: str) -> None:
     assert max(half) <= 2.0
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_a_neighbour_changes_nothing_but_draws(terms: str) -> None:
     few = slice(0, 900)
@@ -203,6 +206,7 @@ def test_a_neighbour_changes_nothing_but_draws(terms: str) -> None:
     assert found.holds, str(found)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", ["replace", "levels"])
 @pytest.mark.parametrize("engine", [each for each in FRAMES if each != "polars"])
 def test_nor_does_it_on_any_engine(engine: str, terms: str) -> None:

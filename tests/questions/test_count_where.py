@@ -139,6 +139,7 @@ def test_a_count_is_the_share_of_frequencies_times_all_people() -> None:
     assert count.interval()[1] - count.interval()[0] == pytest.approx(wide, abs=3.0)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_a_replay_finds_nobody(neighbours: Any) -> None:
     told: dict[str, Any] = {"levels": LEVELS} if neighbours == "add-remove" else {}

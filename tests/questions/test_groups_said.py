@@ -18,6 +18,7 @@ from tests.questions.grouped import BY, LABELS, SIZES, SOME, answered, asked, pe
 from tests.test_cli import run
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("kind", [*SOME, "public"])
 def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     given = SOME.get(kind, {**BY, "groups_are": "public"})
@@ -33,6 +34,7 @@ def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     assert ep.verify.exact(again.mechanism).losses == ep.verify.exact(release.mechanism).losses
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -197,12 +199,13 @@ def test_pages_and_pictures_show_all_groups(tmp_path: Path) -> None:
 
 def test_every_release_is_a_frame() -> None:
     frame = answered()
-    assert asked(frame, {}).to_frame().columns == ["value", "low", "high", "informative"]
+    first = ["name", "value", "low", "high", "informative"]
+    assert asked(frame, {}).to_frame().columns == first
     terms: dict[str, Any] = {"epsilon": "epsilon", "data": frame, "source": ep.Seeded(1)}
     found = ep.frequencies("place", categories=LABELS, **terms)
     shares = found.to_frame(confidence=0.5)
     assert shares["category"].to_list() == LABELS
-    assert shares["share"].to_list() == found.value.tolist()
+    assert shares["value"].to_list() == found.value.tolist()
     assert shares["low"].to_list() == found.interval(0.5)[0].tolist()
     assert shares["band_high"].to_list() == found.band(0.5)[1].tolist()
     bins = ep.frequencies("minutes", edges=[0, 50, 200], **terms).to_frame()
@@ -215,7 +218,7 @@ def test_every_release_is_a_frame() -> None:
     groups = asked(people(), SOME["groups"]).to_frame(0.8)
     release = asked(people(), SOME["groups"])
     assert groups["place"].to_list() == LABELS
-    assert groups["mean"].to_list() == release.value.tolist()
+    assert groups["value"].to_list() == release.value.tolist()
     assert groups["high"].to_list() == release.interval(0.8)[1].tolist()
     with pytest.raises(ArgumentError, match="confidence"):
         release.to_frame(2.0)

@@ -104,6 +104,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_before_anything_is_drawn(case: str) -> None:
     kind, words, changes = BAD[case]

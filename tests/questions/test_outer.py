@@ -174,6 +174,7 @@ def test_a_step_looks_at_public_facts_alone() -> None:
 # The odds of a wrong end.
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("name", ["one", "two", "menu", "many"])
 @pytest.mark.parametrize("people", [3000, 30_000])

@@ -148,6 +148,7 @@ def test_nobody_looks_closer_at_zero() -> None:
         assert release.estimate.alike
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "no levels"])
 def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
@@ -178,6 +179,7 @@ def lost(runs: int, terms: dict[str, Any]) -> int:
     return count
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["no levels", "levels"])
 def test_the_range_is_seldom_lost(terms: str) -> None:

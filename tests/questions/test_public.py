@@ -113,6 +113,7 @@ def released(rows: list[Row], method: str, **arguments: Any) -> Any:
     return compared.mean(values, person=person, bounds=None, method=method, **arguments)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize("method", METHODS)
 def test_under_replace_nothing_but_draws_knows_a_value(method: str) -> None:
@@ -125,6 +126,7 @@ def test_under_replace_nothing_but_draws_knows_a_value(method: str) -> None:
             assert found == expected
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize("facts", FACTS)
 @pytest.mark.parametrize("method", METHODS)

@@ -33,6 +33,7 @@ MADE: dict[str, Any] = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize(
     ("given", "words"),
@@ -79,6 +80,7 @@ def test_bounds_must_be_said_and_none_must_be_meant() -> None:
     assert ep.Mean(VALUES, bounds=None).shape == "any"
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -103,6 +103,7 @@ def test_all_values_equal() -> None:
     assert release.value == pytest.approx(7.25, rel=1e-9)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize(
     "extra", [[0.0, 0.0, math.inf], [math.inf] * 50, [1e6, 1e-12, 0.0, math.inf]]
 )
@@ -122,6 +123,7 @@ def test_everyone_public() -> None:
     assert release.value == pytest.approx(values.mean(), abs=0.2)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize(("mu", "sigma"), [(1000.0, 2.0), (1e12, 1.0)])
 def test_the_checkers_find_what_the_mechanism_says(mu: float, sigma: float) -> None:
     epsilon = np.where(np.arange(6000) % 2 == 0, 0.05, 1.0)
@@ -276,6 +278,7 @@ def test_under_add_remove_nothing_is_refused() -> None:
         assert str(release)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize(
     "declared", [{}, {"levels": [0.05, 1.0]}, {"levels": {0.05: 2500, 1.0: 2500}}, {"cap": 0.5}]
 )

@@ -40,6 +40,7 @@ def test_public_people_are_told_as_they_are() -> None:
     assert release.spread.value == pytest.approx(math.sqrt(TRUE), abs=1e-5)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_what_it_is_drawn_from(terms: str) -> None:
     release = released(terms)
@@ -70,6 +71,7 @@ def test_it_costs_what_a_mean_costs_and_says_the_same() -> None:
     assert own.spent(1.0) == mean.spent(1.0)
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1, 2]}])
 @pytest.mark.parametrize("person", [None, "who"])
 def test_replays(terms: dict[str, Any], person: str | None) -> None:
@@ -93,6 +95,7 @@ def test_every_assumption_has_an_interval(terms: str, about: str, related: Any) 
     assert low <= TRUE <= high
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     release = released(terms)

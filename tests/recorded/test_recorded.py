@@ -22,6 +22,8 @@ import pytest
 from tests.recorded.calls import CALLS, Call
 from tests.recorded.seen import may_be_new, written
 
+pytestmark = pytest.mark.always  # Every call is different.
+
 HERE = Path(__file__).parent
 RECORD = bool(os.environ.get("EPSILONS_RECORD"))
 Results = dict[str, dict[str, Any]]

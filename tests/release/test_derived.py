@@ -37,6 +37,7 @@ def test_a_total_is_n_means() -> None:
     assert total == (N * release.value, N * low, N * high)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(
     ("method", "bounds"),
     [

@@ -36,26 +36,28 @@ def test_quantiles_have_a_row_each() -> None:
 
 def test_a_count_is_one_row_of_whole_numbers() -> None:
     release = ep.count(neighbours="add-remove", levels=[0.5, 1.0], **TERMS)
-    assert release.to_frame(0.5).rows() == [(release.value, *release.interval(0.5), True)]
+    assert release.to_frame(0.5).rows() == [("Count", release.value, *release.interval(0.5), True)]
     assert release.to_frame().schema["value"] == pl.Int64
 
 
 def test_two_columns_have_a_row_for_each_number() -> None:
     release = ep.covariance("x", "y", x_bounds=(0, 10), y_bounds=(0, 1), **TERMS)
-    rows = {name: tuple(rest[:-1]) for name, *rest in release.to_frame().rows()}
+    rows = {name: tuple(rest[:3]) for name, *rest in release.to_frame().rows()}
     assert release.to_frame()["informative"].to_list() == [False, False, False, True, True]
     assert rows == {
         "covariance": (release.value, *release.interval()),
         "correlation": tuple(release.correlation),
         "slope": tuple(release.slope),
-        "mean": tuple(release.means[0]),
-        "mean_beside": tuple(release.means[1]),
+        "mean of x": tuple(release.means[0]),
+        "mean of y": tuple(release.means[1]),
     }
 
 
 def test_a_variance_is_one_row() -> None:
     release = ep.variance("x", bounds=(0, 10), **TERMS)
-    assert release.to_frame().rows() == [(release.value, *release.interval(), True)]
+    assert release.to_frame().rows() == [
+        ("Variance of x", release.value, *release.interval(), True)
+    ]
 
 
 def test_several_releases_are_one_frame() -> None:
@@ -70,6 +72,7 @@ def test_several_releases_are_one_frame() -> None:
         frame["release"].to_list()
         == ["Hours", *["Frequencies of word"] * 2] + ["Quantile of y"] * 2
     )
+    assert frame["name"].to_list()[:2] == ["Hours", "Frequencies of word: a"]
     assert frame["of"].to_list() == ["", "a", "b", "50 %", "90 %"]
     assert frame["unit"].to_list() == ["hours", "", "", "", ""]
     assert frame["statistic"].to_list() == ["mean", *["frequencies"] * 2, *["quantile"] * 2]

@@ -34,8 +34,8 @@ def test_every_kind_has_a_picture(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("x.jpg", r"must end with \.svg or \.png"),
-        ("x", r"must end with \.svg or \.png"),
+        ("x.jpg", r"must end with \.svg, \.png or \.pdf"),
+        ("x", r"must end with \.svg, \.png or \.pdf"),
         ("nowhere/x.svg", "the folder .*nowhere.* does not exist"),
         (".", "is a directory. Name a file, such as .*figure.svg"),
     ],

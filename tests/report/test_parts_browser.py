@@ -147,6 +147,7 @@ def measure(browser: Browser, called: str, shown: dict[str, str]) -> dict[str, A
     return answers
 
 
+@pytest.mark.rotates(2)
 @pytest.mark.parametrize("name", OPENED)
 def test_a_page_opens_without_a_message_and_without_a_request(browser: Browser, name: str) -> None:
     seen = browser.open(name, pages()[name])

@@ -167,6 +167,7 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
             assert ratio.max() >= math.exp(-0.05)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_no_other_biases_do_worse(k: int) -> None:
     """No biases on a grid with Σb = 0 and Σ|b| ≤ 2 give a larger error than ±1 in two cells.
@@ -259,6 +260,7 @@ def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> N
             assert missed >= beta * len(z) - 6.0 * math.sqrt(beta * len(z)) - 6.0
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("k", [2, 3, 6, 25])
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_bands_hold_and_are_narrower_than_with_independent_noise(
@@ -315,6 +317,7 @@ def test_it_is_written_and_read_back() -> None:
     assert again.closed == ClosedNoise(7)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize(
     "assumption",
     [Assumption(a, r) for a in ("people", "population") for r in (True, 0.1, False)],

@@ -44,6 +44,7 @@ def solved(weights: Floats, counts: Integers, m: float, share: float) -> float:
     return float(-found.fun)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_bias_is_that_of_the_worst_group(case: int) -> None:
     weights, counts = CASES[case]

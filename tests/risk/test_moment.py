@@ -83,6 +83,7 @@ def chernoff(weights: Floats, counts: Floats, sigma: float, s: float) -> float:
     return math.exp(min(float(found.fun), 0.0))
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(("sigma", "scale"), [(0.1, 0.01), (0.3, 0.002), (0.5, 0.03), (0.05, 0.05)])
 def test_reach_is_that_of_an_integral(sigma: float, scale: float) -> None:
     weights, counts = np.array([0.001, 0.004]), np.array([200.0, 200.0])
@@ -203,6 +204,7 @@ def test_ten_thousand_people_who_are_alike_have_half_the_interval(profile: str) 
     assert margin.error(SAMPLE, 0.95) <= 0.45 * usual
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED, Assumption("people", 0.05)])
 @pytest.mark.parametrize("n", [100, 1000, 10_000])
 def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumption) -> None:

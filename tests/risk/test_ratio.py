@@ -318,6 +318,7 @@ def test_intervals_grow_with_confidence_and_shrink_with_people() -> None:
     assert width(1e6, 0.95) == pytest.approx(2 * math.sqrt(math.log(2 / 0.05) / 2e6), rel=0.03)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("cells", [2, 5, 20])
 @pytest.mark.parametrize("n", [20, 2000])
 def test_intervals_of_shares_hold_the_truth(cells: int, n: int) -> None:

@@ -63,6 +63,7 @@ def test_the_cells_that_are_said_to_be_moved_do_worst(
     assert found == pytest.approx(mean_square(worst, scale), rel=1e-5)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(("k", "apart"), [(3, 0.25), (3, 0.5), (4, 0.25), (4, 0.5), (2, 0.75)])
 def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
     k: int, apart: float
@@ -186,6 +187,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     assert found == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("k", [3, 20])
 @pytest.mark.parametrize("related", [True, 0.02])
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(

@@ -78,6 +78,7 @@ WEIGHINGS = {
 }
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("name", WEIGHINGS)
 def test_coins_of_every_kind_are_off_no_more_often_than_stated(name: str) -> None:
     weighing = WEIGHINGS[name]

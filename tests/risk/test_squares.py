@@ -257,6 +257,7 @@ def test_largest_is_refused_for_a_mean() -> None:
             call()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("loss", ["mse", "largest", "pac"])
 def test_a_plan_tells_the_typical_error_of_a_category(loss: str) -> None:
     people = {0.1: 500, 1.0: 500}

@@ -31,6 +31,7 @@ def closed(cells: int, runs: int = 400_000) -> Floats:
     return np.column_stack([first, last])[kept]
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("cells", [4, 9, None, 100])
 def test_a_row_of_two_cells_is_a_group(cells: int | None) -> None:
     group, row = of_means(cells), of_a_row(cells, 1)
@@ -43,6 +44,7 @@ def test_a_row_of_two_cells_is_a_group(cells: int | None) -> None:
     assert (row.log_envelope(rates) >= group.log_envelope(rates)[row_of(ALL)] - 0.01).all()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(("cells", "others"), [(6, 2), (8, 3), (None, 2), (None, 40)])
 def test_noise_of_a_share_within_a_row(cells: int | None, others: int) -> None:
     """The noise of a share exceeds its bound as rarely as stated.

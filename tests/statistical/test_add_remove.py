@@ -117,6 +117,7 @@ def test_each_sum_of_an_hourglass_has_a_staircase(rate: Fraction, steps: int, in
 # Forecasts.
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("method", ["transformed", "hourglass", "staircase2d", "shifted"])
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None:

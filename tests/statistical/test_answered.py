@@ -138,6 +138,7 @@ def test_an_interval_holds_as_often_as_stated(case: Case) -> None:
     assert binom.cdf(held, TIMES, CONFIDENCE) > TAIL
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("statistic", ["quantile", "variance"])
 def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: str) -> None:
     """The interval from a sample covers the value of all people in the population who would answer.
@@ -154,6 +155,7 @@ def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: s
     assert binom.cdf(held, TIMES, CONFIDENCE) > TAIL
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("added", [1, 3, 6])
 def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(

@@ -101,6 +101,7 @@ def test_the_mean_of_cut_values_is_held_as_often_as_stated(
     assert (misses(name, asked, RUNS) <= allowed(RUNS)).all()
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
 def test_and_so_it_is_on_all_columns_together(asked: tuple[str, str, Any, str]) -> None:
     total = np.sum([misses(name, asked, RUNS) for name in NAMES], axis=0)

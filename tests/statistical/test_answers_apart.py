@@ -60,6 +60,7 @@ def fail(found: int) -> bool:
 # The default assumption of earlier versions, with budgets that are related to values.
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("way", ["strict if high", "strict if low"])
 @pytest.mark.parametrize("name", ["affairs", "votes"])
 def test_the_former_default_fails_where_budgets_tell_and_the_new_one_holds(
@@ -113,6 +114,7 @@ def worst(delta: float) -> np.ndarray:
     return values
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: float) -> None:
     """If most of the error is bias, intervals for the actual δ cover, and those for δ/2 miss."""
@@ -129,6 +131,7 @@ def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: fl
     assert covered >= binom.ppf(TAIL, RUNS, 0.05)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_so_it_is_for_the_shares_of_categories(delta: float) -> None:
     said: dict[str, Any] = {"categories": (0, 1), "method": "proportional"}
@@ -141,6 +144,7 @@ def test_so_it_is_for_the_shares_of_categories(delta: float) -> None:
     assert covered >= binom.ppf(TAIL, RUNS, 0.05)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_and_for_the_rule_that_is_chosen(delta: float) -> None:
     values = worst(delta).astype(np.float64)

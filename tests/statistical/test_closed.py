@@ -50,6 +50,7 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     assert abs(loose / of_mean - 2.0) < 2.0 * WITHIN
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "ratio"), [(3, 0.625), (5, 0.75), (10, 19 / 22)])
 def test_closed_noise_beside_independent_noise_that_is_projected(cells: int, ratio: float) -> None:

@@ -73,6 +73,7 @@ def holds(covered: list[bool], confidence: float = CONFIDENCE) -> int:
     return missed
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize(
     ("column", "overlap", "way"),
     [
@@ -137,6 +138,7 @@ def test_a_population_is_covered_where_the_same_people_are_asked_twice() -> None
     holds(covered)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("way", ["alike", "larger for larger values"])
 @pytest.mark.parametrize("column", ["vote", "PID"])
 def test_changes_of_shares_and_all_their_differences_are_covered(column: str, way: str) -> None:
@@ -173,6 +175,7 @@ def test_changes_of_shares_and_all_their_differences_are_covered(column: str, wa
         holds(covered)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("way", ["alike", "larger for larger values", "not related"])
 @pytest.mark.parametrize("groups_are", ["public", "private"])
 def test_all_pairs_of_groups_and_weighted_sums_are_covered(groups_are: str, way: str) -> None:

@@ -190,6 +190,7 @@ def test_intervals_of_sampled_people_cover() -> None:
     assert (np.abs(error) > reach).sum() <= binom.isf(TAIL, RUNS, 0.05)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("loss", ["largest", "pac"])
 @pytest.mark.parametrize("k", [5, 20])
 def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:

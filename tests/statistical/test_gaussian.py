@@ -73,6 +73,7 @@ def within(errors: np.ndarray, limit: float) -> bool:
     return float(errors @ errors) <= limit**2 * float(chi2.isf(TAIL, errors.size))
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_close_to_the_oracle_under_replace(profile: str) -> None:
     errors, held, width = simulate(profile, 10_000, 60)
@@ -90,6 +91,7 @@ def test_close_to_the_oracle_under_add_remove() -> None:
     assert width < 8.0 * best
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_few_people_seldom_lose_the_range(profile: str) -> None:
     errors, held, _ = simulate(profile, 1_000, 60)

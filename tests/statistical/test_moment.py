@@ -198,6 +198,7 @@ def test_intervals_hold(name: str, assumption: Assumption, n: int) -> None:
         table(Cell(name, profile, n, assumption), 200)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_many_people_hold(name: str) -> None:
     for assumption in (SAMPLE, UNRELATED):

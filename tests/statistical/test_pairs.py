@@ -158,6 +158,7 @@ def check(case: Case, runs: int) -> None:
         assert binom.cdf(found[name], runs, CONFIDENCE) > TAIL, (case, name, found)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize(
     "case",
     [

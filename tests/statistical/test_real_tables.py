@@ -289,6 +289,7 @@ QUICK: Final = [
 ]
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("cell", QUICK, ids=str)
 def test_intervals_of_real_tables_hold(cell: Cell) -> None:
     missed, looked = misses(cell, FEW)

@@ -152,6 +152,7 @@ def closed(way: Assumption, runs: int, seed: int, method: str = "proportional") 
     return {key: (margins[key][1], np.array(raw)) for key, raw in found.items()}, whole, told
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("way", WAYS[:4], ids=lambda way: f"{way.about}-{way.related}")
 def test_intervals_hold(way: Assumption) -> None:
     found, whole, told = closed(way, RUNS, 1)
@@ -159,6 +160,7 @@ def test_intervals_hold(way: Assumption) -> None:
     check(margin, raw, whole, told)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("way", WAYS[4:], ids=lambda way: f"{way.about}-{way.related}")
 def test_intervals_hold_in_a_population_with_related_budgets(way: Assumption) -> None:
     """Intervals cover in a population with related budgets.
@@ -199,6 +201,7 @@ def test_sums_miss_as_often_as_stated_if_only_noise_is_random() -> None:
     assert float(missed.mean()) > 0.05  # a part of β is used for the share of the row
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])
 @pytest.mark.parametrize("way", [RELATED, UNRELATED], ids=lambda way: str(way.related))
 def test_intervals_hold_under_add_remove(way: Assumption, counted: bool) -> None:

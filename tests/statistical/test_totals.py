@@ -31,6 +31,7 @@ def panel() -> tuple[Any, np.ndarray]:
     return found, np.repeat(budgets, 8)
 
 
+@pytest.mark.rotates(12)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 @pytest.mark.parametrize("statistic", ["total", "count"])
 def test_intervals_cover_the_truth(statistic: str, neighbours: Any) -> None:

@@ -46,7 +46,7 @@ def test_a_table_in_python(women: pd.DataFrame) -> None:
         low, high = told[marriage, "yes"]
         assert low - 0.05 <= truth.loc[marriage, "yes"] <= high + 0.05
     frame = rows.to_frame()
-    assert frame.columns == ["marriage", "affair", "share", "low", "high"]
+    assert frame.columns[:6] == ["name", "value", "low", "high", "marriage", "affair"]
     assert "poor, yes" in str(rows)
     assert "share of marriage" in str(rows)
     assert release.marginal("marriage").labels == tuple(MARRIAGE)
@@ -63,6 +63,13 @@ def test_a_table_in_the_shell(women: pd.DataFrame, tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "marriage, affair" in shown.output
     assert "very good, no" in shown.output
+    asked = ["frequencies", str(file), "--by", "marriage", *labels, *given, "--json"]
+    (tmp_path / "release.json").write_text(CliRunner().invoke(cli, asked).output)
+    rows = CliRunner().invoke(
+        cli, ["table", str(tmp_path / "release.json"), "--within", "marriage"]
+    )
+    assert rows.exit_code == 0, rows.output
+    assert "share of marriage" in rows.output
 
 
 def test_a_table_in_a_study(women: pd.DataFrame, tmp_path: Path) -> None:

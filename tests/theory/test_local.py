@@ -42,6 +42,7 @@ def test_with_many_people_randomized_response_is_best_to_the_constant() -> None:
     assert theory.local_error(budgets) == pytest.approx(response_rmse(budgets), rel=1e-2)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0, math.inf])
 @pytest.mark.parametrize("confidence", [0.6, 0.75, 0.95, 0.999])
 def test_the_gap_cannot_be_told_by_the_best_test(epsilon: float, confidence: float) -> None:

@@ -101,7 +101,7 @@ def test_no_rule_of_the_plan_is_below(profile: dict[float, int], assumption: Ass
 
 
 @given(profile=profiles, assumption=st.sampled_from(ASSUMPTIONS), cells=st.integers(2, 30))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_no_rule_for_frequencies_is_below(
     profile: dict[float, int], assumption: Assumption, cells: int
 ) -> None:

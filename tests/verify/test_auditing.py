@@ -49,6 +49,7 @@ def within(found: Audit, loss: float) -> bool:
     return lower_log_odds(found.right, found.guesses, SURE) <= loss
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.1, 0.2, 0.5, 1.0, 2.0, 4.0])
 def test_a_million_samples_measure_a_correct_laplace_release(epsilon: float) -> None:
@@ -58,6 +59,7 @@ def test_a_million_samples_measure_a_correct_laplace_release(epsilon: float) -> 
     assert all(within(found, epsilon) for found in audits)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.1, 0.2, 0.5, 1.0, 2.0, 4.0])
 def test_a_million_samples_flag_a_quarter_too_much(epsilon: float) -> None:
@@ -94,6 +96,7 @@ def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler
     )
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("level", range(3))
 @pytest.mark.parametrize("method", ["proportional", "optimal"])
@@ -106,6 +109,7 @@ def test_each_person_of_a_mean_loses_what_they_spent(method: str, level: int) ->
     assert row.spent <= row.epsilon
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("level", range(3))
 def test_noise_that_is_a_fifth_too_small_is_flagged_for_each_person(level: int) -> None:
@@ -157,6 +161,7 @@ def test_a_randomized_bit() -> None:
     assert not audit(told(rng, 3), told(rng, 1), epsilon=0.9, samples=100_000).passes
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1), Fraction(3)])
 def test_a_pair_with_the_hourglass_law(rate: Fraction) -> None:

@@ -117,6 +117,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("changes", "words"), REFUSED)
 def test_what_is_no_closed_table_is_refused(changes: Any, words: str) -> None:
     with pytest.raises(PrivacyError, match=words):
@@ -207,6 +208,7 @@ BROKEN: list[tuple[str, Callable[..., Any], str]] = [
 ]
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(("name", "method", "words"), BROKEN)
 def test_broken_tables_are_noticed(name: str, method: Any, words: str) -> None:
     broken = turned(made("cells"), **{name: method})
@@ -250,6 +252,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "scale"), SMALL)
 def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: str) -> None:

@@ -16,6 +16,7 @@ from epsilons.draws.mechanisms import build_moments
 from epsilons.draws.mechanisms.sums import SumAndSquares
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_verify_can_draw_too(neighbours: str) -> None:
     given = ["verify", "0.5:500", "1:200", "--neighbours", neighbours, "--draws"]
@@ -52,7 +53,7 @@ def test_verify_fails_where_a_promise_is_not_kept(
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as stopped:
         commands.main()
-    assert stopped.value.code == 2
+    assert stopped.value.code == 6
     told = capsys.readouterr()
     assert "must not be used" in told.err
     if more:

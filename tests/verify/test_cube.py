@@ -23,6 +23,7 @@ def released(means: int = 3) -> SeveralSums:
     return made(means)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("means", [1, 2, 5])
 def test_a_right_mechanism_passes(means: int) -> None:
     mechanism = released(means)
@@ -33,6 +34,7 @@ def test_a_right_mechanism_passes(means: int) -> None:
     ep.verify.draws(mechanism, seed=3).require()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(3, 2)])
 @pytest.mark.parametrize("means", [1, 3])
 def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
@@ -92,6 +94,7 @@ class Fine(Cube):
         return super().draw(source, size) if size is not None else (0,) * self.dimension
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("wrong", [Off, Even, Once, Half, Fine])
 def test_other_noise_than_declared_is_noticed(wrong: type[Cube]) -> None:
     scale = Fraction(3, 2)

@@ -121,6 +121,7 @@ def test_strange_tables_are_noticed() -> None:
     assert strangeness(wide, chance) < 1e-12
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("width", [1, 2, 15])
 def test_alarms_are_as_rare_as_promised(width: int) -> None:

@@ -248,6 +248,7 @@ def test_a_staircase_costs_its_rate_for_each_unit_or_part_of_one() -> None:
     assert ep.verify.exact(stepped([9.0], [10], Steps(), reach=17)).losses == (Fraction(1),)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("inner", [1, 2, 3, 5])
 def test_the_loss_on_stairs_is_that_of_all_moves_enumerated(inner: int) -> None:
     law = Steps(steps=5, inner=inner)
@@ -318,6 +319,7 @@ def test_each_kind_says_what_a_person_moves_and_what_changes() -> None:
     assert said(replace(CELLS, moves=1, kind="report")) == (Fraction(1, 2), "local")
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

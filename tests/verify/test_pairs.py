@@ -140,6 +140,7 @@ def test_the_stairs_of_the_checker_are_those_of_a_loop() -> None:
             assert pieces.stair(a) == stair(a, 5, inner) == level(a, 5, inner)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("rate", RATES, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_unit_costs_the_rate_whatever_the_first_stair(kind: Any, rate: Fraction) -> None:
@@ -158,6 +159,7 @@ def test_a_unit_of_many_steps_costs_the_rate(kind: Any, rate: Fraction, steps: i
         assert pair_losses(two_sums(law, [99.0], [1])) == (rate,)
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("steps", range(1, 9))
 def test_vertices_find_what_enumeration_finds(steps: int) -> None:
     for inner in range(1, steps + 1):

@@ -98,6 +98,7 @@ def test_on_dask_rows_may_share_labels() -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("make", [ibis_table, dask_frame])
 def test_it_holds_on_engines_that_are_slow_to_answer(make: Callable[[], Any]) -> None:
     bound = [Change("at an end", [{"values": 10.0}]), Change("a null", [{"values": None}])]
@@ -124,6 +125,7 @@ def test_a_range_is_found_on_spark() -> None:
     held(replay(question, data=table, epsilon="epsilon", person="person", **TERMS["add-remove"]))
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize(
     ("bounds", "method", "neighbours"),
     [
@@ -236,4 +238,4 @@ def test_the_command_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     with pytest.raises(SystemExit) as end:
         main()
-    assert end.value.code == 2
+    assert end.value.code == 6

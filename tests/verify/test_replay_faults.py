@@ -94,6 +94,7 @@ def test_ids_as_floats_show(monkeypatch: pytest.MonkeyPatch) -> None:
     shows(replay(question, epsilon=BUDGETS, person=np.array(who)), "another's id and 1")
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("terms", TERMS)
 def test_a_type_that_is_inferred_from_cells_shows(
     terms: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

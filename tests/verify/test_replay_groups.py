@@ -58,6 +58,7 @@ def tried(question: Shared, terms: str, data: Any, **more: Any) -> Any:
     return replay(question, data=data, **{"epsilon": "e", "person": "who", **TERMS[terms], **more})
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("form", FORMS)
 def test_it_holds_with_groups_and_where(form: str, terms: str, tmp_path: Path) -> None:
@@ -69,6 +70,7 @@ def test_it_holds_with_groups_and_where(form: str, terms: str, tmp_path: Path) -
         assert not any(outcome.refused for outcome in own)
 
 
+@pytest.mark.rotates(6)
 @pytest.mark.parametrize("form", ["lists", "numpy", "series"])
 @pytest.mark.parametrize("terms", TERMS)
 def test_it_holds_on_arrays(form: str, terms: str) -> None:

@@ -118,6 +118,24 @@ class Claim:
             self._live.release()
         return before
 
+    def look(self, question: str, *former: str) -> Releases | None:
+        """Return the settled result with the same name, as `open` does, but begin no release.
+
+        Args:
+            question: a hash of all arguments; no data are hashed.
+            former: hashes of the same arguments in earlier versions.
+
+        Raises:
+            ClaimError: the name belongs to another question, or can no longer be used.
+            StorageError: the database failed.
+        """
+        self._question = (question, *former)
+        with self._store.read():
+            found = self._book.release(self._name)
+            if found is None or self._fenced(found) != "settled":
+                return None
+            return self._book.settled(found)
+
     def _begun(self) -> Releases | None:
         with self._store.write():
             found = self._book.release(self._name)
@@ -197,7 +215,8 @@ class Claim:
         private = self._book.private
         who = door.people(data, person, lenient=private)
         with self._store.read():
-            earlier = self._book.open_claims(before=self._number)
+            # A release that was not opened comes after all that are open.
+            earlier = self._book.open_claims(before=self._number or None)
             found = self._book.balances(who)
             if not private and len(found) < len(who):
                 raise self._strangers(who, found[:, 0])

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from epsilons import door
 from epsilons.budgets.levels import Budgets, is_number, keys
 from epsilons.errors import ArgumentError
 from epsilons.ledger import book
@@ -123,6 +124,19 @@ class Series(Written):
         """Return the forecast as plain data."""
         steps = [{**asdict(step), "share": str(step.share)} for step in self.steps]
         return {**asdict(self), "steps": steps}
+
+    def to_frame(self) -> Any:
+        """Return the releases as a Polars frame: `name`, the error as `value`, and the rest.
+
+        A forecast has no interval, so `low` and `high` are NaN.
+        """
+        return door.numbers_frame(
+            [(step.name, step.error, math.nan, math.nan) for step in self.steps],
+            {
+                "share": [str(step.share) for step in self.steps],
+                "uniform": [step.uniform for step in self.steps],
+            },
+        )
 
     def sheet(self) -> Sheet:
         """Return the forecast as a sheet, which every output format can show."""

@@ -80,6 +80,17 @@ class Statement(Written):
         """Return the statement as plain data."""
         return {**asdict(self), "lines": [asdict(line) for line in self.lines], "means": MEANS}
 
+    def to_frame(self) -> Any:
+        """Return the lines as a Polars frame: `name`, what was spent as `value`, and the rest.
+
+        A charge is exact, so `low` and `high` are equal to it. Budgets are NaN for releases.
+        """
+        budgets = [math.nan if line.budget is None else line.budget for line in self.lines]
+        return door.numbers_frame(
+            [(line.what, line.spent, line.spent, line.spent) for line in self.lines],
+            {"at": [line.at for line in self.lines], "budget": budgets},
+        )
+
     def sheet(self) -> Sheet:
         """Return the statement as a sheet, which every output format can show."""
         name = f"Statement of {self.person}"
@@ -289,6 +300,18 @@ class Status(Written):
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
         return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
+
+    def to_frame(self) -> Any:
+        """Return the releases as a Polars frame: `name`, what all spent as `value`, and the rest.
+
+        A sum of charges is exact, so `low` and `high` are equal to it. It is NaN under add/remove.
+        """
+        sums = [math.nan if each.spent is None else each.spent for each in self.releases]
+        named = ("state", "claim", "opened", "closed", "head")
+        rows = zip((each.name for each in self.releases), sums, sums, sums, strict=True)
+        return door.numbers_frame(
+            rows, {name: [getattr(each, name) or "" for each in self.releases] for name in named}
+        )
 
     def sheet(self) -> Sheet:
         """Return the summary as a sheet, which every output format can show."""

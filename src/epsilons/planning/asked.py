@@ -32,12 +32,22 @@ class Forecasts(Shown):
 
         Returns:
             A row for each method of a mean or of shares, for each kind of local report, for each
-            size of a group, or for each of several questions. Columns are named as in `to_dict`. A
+            size of a group, or for each of several questions. `name` says which. `value` is the
+            typical error, or the half-width of an interval where there is none; a forecast has no
+            interval, so `low` and `high` are NaN. Further columns are named as in `to_dict`. A
             number that cannot be forecast is NaN. Spending is not included.
         """
         rows = self._rows()
+        first, *_ = rows[0]
         names = [name for name, each in rows[0].items() if not isinstance(each, list)]
-        return door.frame({name: _column([row[name] for row in rows]) for name in names})
+        errors = _column([row.get("rmse", row.get("half_width")) for row in rows])
+        return door.numbers_frame(
+            [
+                (str(row[first]), error, math.nan, math.nan)
+                for row, error in zip(rows, errors, strict=True)
+            ],
+            {name: _column([row[name] for row in rows]) for name in names if name != "name"},
+        )
 
 
 def _column(entries: list[Any]) -> list[Any]:

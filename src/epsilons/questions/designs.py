@@ -25,7 +25,7 @@ from epsilons.draws.mechanisms.add_remove import (
 from epsilons.draws.mechanisms.sums import lattice
 from epsilons.draws.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.errors import ArgumentError
-from epsilons.risk import OPEN, Weighing, ratio
+from epsilons.risk import OPEN, Moments, Weighing, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Ratio
@@ -319,14 +319,23 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
         # down.
         whole = np.minimum(np.floor(spends / unit * (1.0 + 1e-12)), _HEAVIEST)
         variance = least_variance(unit)
-        for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):
-            weights = np.minimum(whole, most)
-            total = float(weights @ guess)
-            scale = math.sqrt(variance / 2.0) / total
-            risk = squares.risk(Weighing(weights / total, guess, scale))
+        heaviest = sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()})
+        weights = np.minimum(whole, np.array(heaviest)[:, None])
+        total = weights @ guess
+        scale = math.sqrt(variance / 2.0) / total
+        risks = squares.squares(_moments(weights / total[:, None], guess, scale))
+        for risk, most in zip(risks.tolist(), heaviest, strict=True):
             if risk < best[0] * (1.0 - 1e-9):
                 best = (risk, unit, int(most))
     return rounded_down(Fraction(best[1])), best[2]
+
+
+def _moments(weights: Floats, counts: Integers, scale: Floats) -> Moments:
+    """Return the moments of several estimators, one for each row of weights."""
+    n, people = int(counts.sum()), counts.astype(np.float64)
+    total = weights @ people
+    spread = np.square(weights - total[:, None] / n) @ people
+    return Moments(n, total, spread, 0.5 * np.abs(weights - 1.0 / n) @ people, scale)
 
 
 def _few(levels: Floats) -> list[float]:

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import RULES, Allocation
 from epsilons.draws.mechanisms import Additive, TwoSums, build
 from epsilons.errors import ArgumentError, BoundsError
+from epsilons.loading import later
 from epsilons.questions import ways
 from epsilons.questions.designs import Design, Known, ratio_of, two_sums_design
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release.kinds import TotalEstimate as Estimate
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import RatioTotal, Weighed
 from epsilons.types import Column, LossOfOne, Missing, TotalMethod
+
+if TYPE_CHECKING:
+    from epsilons.results.release import kinds
+else:
+    kinds = later("epsilons.results.release.kinds")
 
 __all__ = ["Total"]
 
@@ -40,6 +45,7 @@ class Total(Question):
     statistic: ClassVar[str] = "total"
     KIND: ClassVar[str] = "Total"
     describes: ClassVar[str] = "the total of a column of {file}"
+    weighable: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(TotalMethod)[1:]
     NOT_TAKEN: ClassVar[Mapping[str, str]] = {
         "about": "about={} is invalid for a total, which is about exactly these people: a "
@@ -118,7 +124,8 @@ class Total(Question):
             )
             raise BoundsError(f"bounds={self.bounds!r}: {why}. Write bounds=(0, hi) or (lo, 0).")
         missing = "error" if refuses else "midpoint"  # the `Ask` says what a missing value adds
-        return door.open(self.values, **call.given, missing=missing, ladder=call.ladder)
+        given = {**call.given, "missing": missing, "ladder": call.ladder, "weights": call.weights}
+        return door.open(self.values, **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
         """Return the sums to compute. Each person counts with the sum of their rows."""
@@ -128,7 +135,8 @@ class Total(Question):
         """Return the generator of one draw: a weighted sum, with equal weights under add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "replace":
-            return ways.replace(counted, self.goal, self.method, self._built, self._read)
+            read = partial(self._read, counted.weight)
+            return ways.replace(counted, self.goal, self.method, self._built, read)
         terms = call.terms
         lowest = float(terms.ladder.levels[0])
         # Everyone gets the same weight, because with unequal private weights the sum would be
@@ -140,9 +148,15 @@ class Total(Question):
         """Build the mechanism of one weighted sum."""
         return build(allocation, grid=door.GRID, bounds=self.bounds)
 
-    def _read(self, mechanism: Additive, drawn: int) -> Read:
-        """Compute the total from a draw under replace: the number of people times the mean."""
-        n, goal, weighing = int(mechanism.counts.sum()), self.goal, mechanism.weighing
+    def _read(self, weight: float, mechanism: Additive, drawn: int) -> Read:
+        """Compute the total from a draw under replace: the number of people times the mean.
+
+        Args:
+            weight: the weight of one unit; 1 without weights.
+            mechanism: the mechanism that was drawn from.
+            drawn: the lattice point that was drawn.
+        """
+        n, goal, weighing = int(mechanism.counts.sum()) * weight, self.goal, mechanism.weighing
         margin = Weighed(weighing, mechanism.slack)
         estimate = self._estimate(n * mechanism.estimate(drawn), n, margin)
         risk = goal.in_units(goal.risk(weighing), estimate.bounds)
@@ -161,10 +175,12 @@ class Total(Question):
         risk = ratio.risk(self.loss, self.confidence)
         return Read(estimate, risk, total=ratio.drawn[1])
 
-    def _estimate(self, raw: float, people: float, margin: Weighed | RatioTotal) -> Estimate:
+    def _estimate(
+        self, raw: float, people: float, margin: Weighed | RatioTotal
+    ) -> kinds.TotalEstimate:
         """Return the estimate, clipped to the sums that this many people can have."""
         lo, hi = (people * end for end in self.bounds)
-        return Estimate(
+        return kinds.TotalEstimate(
             value=min(max(raw, lo), hi),
             raw=raw,
             bounds=(lo, hi),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from dataclasses import replace as changed
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,13 +25,19 @@ from epsilons.budgets.allocation.declared import Declared
 from epsilons.budgets.levels import Budgets, float_up
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import LevelCounts, added_up
+from epsilons.loading import later
 from epsilons.questions.designs import Design, Known, expected, tells
 from epsilons.questions.question import Answer, Draw, Steps
-from epsilons.results.release import AnyEstimate, ByLevel, Expected
+from epsilons.results.release import ByLevel, Expected, PerWeight
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from epsilons.results.release import kinds
+else:
+    kinds = later("epsilons.results.release.kinds")
 
 __all__ = [
     "CountedPeople",
@@ -43,6 +49,7 @@ __all__ = [
     "counted_first",
     "replace",
     "replace_end",
+    "spending",
 ]
 
 
@@ -58,7 +65,7 @@ class Read:
         weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """
 
-    estimate: AnyEstimate
+    estimate: kinds.AnyEstimate
     risk: float
     exact: bool = False
     total: float = 0.0
@@ -121,9 +128,19 @@ def replace_end(
         n=counted.n,
         risk=found.risk,
         exact=exact and found.exact,
-        spent=ByLevel(counted.levels, spent, counted.counts),
+        spent=spending(counted, spent),
         weighing=found.weighing,
     )
+
+
+def spending(counted: Tally, spent: Floats) -> ByLevel:
+    """Return everyone's spending under replace, given that of a person or unit at each level."""
+    heads, weight = counted.heads, counted.weight
+    if heads is None:
+        return ByLevel(counted.levels, spent, counted.counts)
+    total = weight * float(counted.counts.sum())
+    people = (heads.by_level, weight, total, heads.fewest, heads.most)
+    return PerWeight(counted.levels, spent, *people)
 
 
 def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -474,11 +475,20 @@ class RatioCells(Behind):
         return ratio.OwnTotal(self.scale, len(self.drawn))
 
     def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        return self.sums(self.drawn, 1, assumption, confidence)
+        low, high = _share_intervals(self, assumption, confidence)
+        return low.copy(), high.copy()
 
     def _each(self, confidence: float) -> float:
         """The confidence of each interval with which all of them hold simultaneously."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
+
+
+@lru_cache(maxsize=32)
+def _share_intervals(
+    margin: RatioCells, assumption: Assumption, confidence: float
+) -> tuple[Floats, Floats]:
+    """The intervals of all shares, cached because a release needs them repeatedly."""
+    return margin.sums(margin.drawn, 1, assumption, confidence)
 
 
 # Estimates with confidence intervals.

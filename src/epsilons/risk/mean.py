@@ -149,16 +149,20 @@ def _gaussian(ends: Floats) -> Floats:
 
 
 def _bennett(x: Floats, variances: Floats, largest: float) -> Floats:
-    """Bennett's bound on P(S > x), for terms of at most `largest`.
+    """Bennett's bound on P(S > x), for ascending x and terms of at most `largest`.
 
     Proof: docs/proofs/risk.md (2).
     """
-    u = np.maximum(x, 0.0) * largest / variances
+    above = int(np.searchsorted(x, 0.0, side="right"))
+    u = x[above:] * largest / variances
     # h(u) = (1 + u)·ln(1 + u) − u loses digits for small u. There the lower bound u²/2 − u³/6 is
     # used.
-    exact = (1.0 + u) * np.log1p(u) - u
-    h = np.where(u < 1e-3, u * u / 2.0 - u**3 / 6.0, exact)
-    return np.asarray(np.exp(-np.minimum(variances / largest**2 * h, 745.0)))
+    h = (1.0 + u) * np.log1p(u) - u
+    small = u < 1e-3
+    h[small] = u[small] ** 2 / 2.0 - u[small] ** 3 / 6.0
+    found = np.ones((len(variances), len(x)))
+    found[:, above:] = np.exp(-np.minimum(variances / largest**2 * h, 745.0))
+    return found
 
 
 WIDEST: Final = 0.5

@@ -11,15 +11,14 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, Frequencies, Mean, compare, errors, parameters, verify
-from epsilons import compare_menus as menus_compared
-from epsilons import frequencies as frequencies_of
-from epsilons import mean as mean_of
-from epsilons import plan as plan_for
-from epsilons.asking.commands import options, spoken
+import epsilons as ep
+from epsilons import parameters
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
 from epsilons.asking.commands.publishing import commands, replays
+from epsilons.asking.commands.reading import COMPARE, STATEMENT, TABLE, published
+from epsilons.asking.commands.reproducing import REPRODUCE
 from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
 from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
@@ -30,7 +29,7 @@ from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release
 from epsilons.results.report.shown import Shown
-from epsilons.types import Length, RuleName
+from epsilons.types import RuleName
 
 
 @click.group()
@@ -60,25 +59,26 @@ def demo(
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
         if save is not None:
             shutil.copyfile(path, save)
-            click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
+            words = f"Wrote {save}: columns person, minutes and epsilon, 4,000 people."
+            spoken.tell({"data": save}, words, as_json=as_json)
             return
         if study is not None:
             with resources.as_file(path.parent / "study.toml") as example:
                 shutil.copyfile(example, study)
-            shutil.copyfile(path, Path(study).parent / "commute.csv")
-            click.echo(
-                f"Wrote {study}, and commute.csv next to it. Now try: epsilons publish {study}"
-            )
+            shutil.copyfile(path, data := Path(study).parent / "commute.csv")
+            words = f"Wrote {study}, and commute.csv next to it. Now try: epsilons publish {study}"
+            spoken.tell({"study": study, "data": str(data)}, words, as_json=as_json)
             return
         files = options.Files(page, picture)
-        release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+        release = ep.mean("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+    jobs.released(release)
     files.write(release)
     if as_json:
         click.echo(release.to_json())
         return
     click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
     click.echo(str(release))
-    checked = verify.exact(release.mechanism)
+    checked = ep.verify.exact(release.mechanism)
     click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
     click.echo(_in_plain_words(release))
     click.echo(f"\n{_what_next(page)}")
@@ -93,9 +93,9 @@ def _in_plain_words(release: Release) -> str:
     """Return the demo's explanation of its release."""
     low, high = release.interval()
     people = {row.epsilon: row.people or 0 for row in release.spent}
-    plan = plan_for(Budgets(people), bounds=release.bounds)
+    plan = ep.plan(ep.Budgets(people), bounds=release.bounds)
     strictest, single = plan["uniform"].pac, plan["threshold"].pac
-    many = plan_for(Budgets(_MANY_STRICT), bounds=release.bounds)
+    many = ep.plan(ep.Budgets(_MANY_STRICT), bounds=release.bounds)
     gain = many["uniform"].rmse / many["optimal"].rmse
     words = (
         f"In plain words: the mean commute of these people is between {low:.1f} and {high:.1f} "
@@ -131,7 +131,11 @@ cli.add_command(CHECK)
 cli.add_command(replays())
 cli.add_command(LEDGER)
 cli.add_command(PUBLISH)
+cli.add_command(REPRODUCE)
 cli.add_command(SURVEY)
+cli.add_command(STATEMENT)
+cli.add_command(COMPARE)
+cli.add_command(TABLE)
 
 
 @cli.command()
@@ -198,7 +202,7 @@ def plan(
     elif people is not None:
         raise click.UsageError("--people is for --compare-menus: give EPSILON:PEOPLE instead.")
     else:
-        forecast = plan_for(options.people_of(levels), **asked)
+        forecast = ep.plan(options.people_of(levels), **asked)
     spoken.say(forecast, as_json=as_json, text=forecast.details() if details else None)
     files.write(forecast)
 
@@ -219,7 +223,7 @@ def _compared(menus: tuple[Any, ...], people: int | None, asked: dict[str, Any])
     if given or asked["bounds"] is None:
         word = f"--{given[0]}" if given else "--unknown-range"
         raise click.UsageError(f"{word} is not for --compare-menus: leave it out.")
-    return menus_compared(menus, people=people, **asked)
+    return ep.compare_menus(menus, people=people, **asked)
 
 
 @cli.command("verify")
@@ -249,16 +253,16 @@ def verify_command(
         others = (categories is not None, neighbours != "replace", method != "auto", draws)
         if len(levels) > 1 or any(others):
             raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
-        found = _published(levels[0])
+        found = published(levels[0])
         click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
         found.require()
         return
     people = options.people_of(levels)
     if neighbours == "replace":
         rule: Any = method  # Any: the valid rules depend on the statistic
-        question: Question = Mean([], bounds=(0, 1), method=rule)
+        question: Question = ep.Mean([], bounds=(0, 1), method=rule)
         if categories is not None:
-            question = Frequencies([], categories=range(categories), method=rule)
+            question = ep.Frequencies([], categories=range(categories), method=rule)
         # Accept only rules: a method that draws twice has no mechanism before its first draw.
         parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
         there = Absent(people.levels, people.counts)
@@ -268,12 +272,12 @@ def verify_command(
         public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
         release: Release
         if categories is None:
-            release = mean_of([], epsilon=[], bounds=(0, 1), **public)
+            release = ep.mean([], epsilon=[], bounds=(0, 1), **public)
         else:
-            release = frequencies_of([], epsilon=[], categories=list(range(categories)), **public)
+            release = ep.frequencies([], epsilon=[], categories=list(range(categories)), **public)
         name, mechanism = release.method, release.mechanism
-    verdict = verify.exact(mechanism)
-    compared = verify.draws(mechanism) if draws else None
+    verdict = ep.verify.exact(mechanism)
+    compared = ep.verify.draws(mechanism) if draws else None
     if as_json:
         data = {"method": name, **verdict.to_dict()}
         click.echo(report.to_json(data | ({"draws": compared.to_dict()} if compared else {})))
@@ -286,51 +290,9 @@ def verify_command(
         compared.require()
 
 
-@cli.command("statement")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--length",
-    type=click.Choice(CHOICES["length"]),
-    default="public",
-    show_default=True,
-    help="For the general public, a lawyer or an ethics board, or a methods section.",
-)
-def statement(file: Path, length: Length) -> None:
-    """Print paragraphs to copy about the release in the JSON file FILE, after checking the file."""
-    click.echo(_published(file).require().release.statement(length))
-
-
-@cli.command("compare")
-@click.argument("first", type=click.Path(dir_okay=False, path_type=Path))
-@click.argument("second", type=click.Path(dir_okay=False, path_type=Path))
-@options.taken("confidence")
-@options.JSON
-def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
-    """Check two JSON files and compare their releases: the change from FIRST to SECOND."""
-    one, other = (_published(file).require().release for file in (first, second))
-    found = compare(one, other, confidence)
-    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
-
-
-def _published(path: Path) -> verify.Published:
-    """Check the JSON file of a release, and return what was found.
-
-    Raises:
-        FileError: the file cannot be read.
-    """
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
-        raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
-    return verify.published(text)
+jobs.everywhere(cli)
 
 
 def main() -> None:
-    """Run the command line. An `EpsilonsError` prints one line and exits with code 2."""
-    try:
-        cli(standalone_mode=True)
-    except errors.EpsilonsError as error:
-        command = spoken.command_of(cli, sys.argv[1:])
-        click.echo(f"epsilons: {spoken.error_words(error, command)}", err=True)
-        sys.exit(2)
+    """Run the command line, and exit with the code that says what happened."""
+    sys.exit(jobs.run(cli, sys.argv[1:]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from epsilons import check
+import epsilons as ep
 from epsilons.asking.commands import spoken
 from epsilons.asking.commands.publishing import EVERY, asked, parameters, terms
 from epsilons.questions import STATISTICS
@@ -39,12 +39,12 @@ def _check(given: dict[str, Any]) -> None:
     if cells and any(given[name] for name in ("where", "compare")):
         raise click.UsageError("--where and --compare are for a mean.")
     question = asked(STATISTICS["frequencies" if cells else "mean"], given)
-    spoken.say(check(question, **terms(given)), as_json=given["as_json"])
+    spoken.say(ep.check(question, **terms(given)), as_json=given["as_json"])
 
 
 CHECK = Checking(
     "check",
     params=parameters(*EVERY),
-    help="Look at FILE (Parquet, CSV or TSV) before anything is published from it: for the "
-    "curator, not for publication. The options are those that will publish.",
+    help="Look at FILE (Parquet, CSV, TSV, JSON lines or Excel) before anything is published from "
+    "it: for the curator, not for publication. The options are those that will publish.",
 )

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Final
 
 import click
 
-from epsilons import Ledger, Mean, publish
+import epsilons as ep
 from epsilons.asking.commands import options, spoken
 from epsilons.asking.commands.publishing import FILE, Publish, asked, show, terms
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES
 from epsilons.questions import STATISTICS
-from epsilons.results import report
 from epsilons.types import Neighbours
 
 __all__ = ["LEDGER"]
@@ -55,11 +54,11 @@ class ClaimCommand(Publish):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Publish the statistic, and print the release."""
-        with Ledger(given["ledger_at"]) as ledger:
+        with ep.Ledger(given["ledger_at"]) as ledger:
             files = options.Files(given["page"], given["picture"])
             claim = ledger.claim(given["name"], at_most=given["at_most"], share=given["share"])
             question = asked(self._question, given)
-            (release,) = publish([question], **terms(given), ledger=claim)
+            (release,) = ep.publish([question], **terms(given), ledger=claim)
         show(release, question, given, files)
 
 
@@ -83,8 +82,10 @@ def LEDGER() -> None:  # noqa: N802
 @options.JSON
 def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
     """Create a ledger."""
-    with Ledger.create(ledger_at, neighbours) as ledger:
-        _echo({"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json)
+    with ep.Ledger.create(ledger_at, neighbours) as ledger:
+        spoken.tell(
+            {"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json=as_json
+        )
 
 
 @LEDGER.command()
@@ -92,7 +93,7 @@ def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
 @FILE
 @click.option("--person", required=True, help="The column that says which person a row belongs to.")
 @click.option("--epsilon", required=True, help="The column of budgets, or one number for everyone.")
-@options.taken("separator")
+@options.taken("menu", "separator", "decimal", "thousands")
 @click.option("--consent", help="How people agreed to give more than earlier, in words.")
 @options.JSON
 def enrol(
@@ -100,20 +101,26 @@ def enrol(
     file: str,
     person: str,
     epsilon: str,
+    menu: tuple[tuple[tuple[str, float], ...], ...],
     separator: str | None,
+    decimal: str | None,
+    thousands: str | None,
     consent: str | None,
     as_json: bool,
 ) -> None:
     """Create accounts for the people of FILE, or change their budgets."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         told = ledger.enrol(
             file,
             person=person,
             epsilon=options.number_or_column(epsilon),
+            menu=options.menu(menu),
             separator=separator,
+            decimal=decimal,
+            thousands=thousands,
             consent=consent,
         )
-    _echo(vars(told), str(told), as_json)
+    spoken.tell(vars(told), str(told), as_json=as_json)
 
 
 @LEDGER.command()
@@ -121,9 +128,9 @@ def enrol(
 @options.JSON
 def status(ledger_at: str, as_json: bool) -> None:
     """Show a summary of the ledger."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         told = ledger.status()
-    _echo(told.to_dict(), str(told), as_json)
+    spoken.tell(told.to_dict(), str(told), as_json=as_json)
 
 
 @LEDGER.command()
@@ -131,10 +138,10 @@ def status(ledger_at: str, as_json: bool) -> None:
 @options.JSON
 def history(ledger_at: str, as_json: bool) -> None:
     """List all releases."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         told = ledger.history()
     lines = [f"{each.name}: {each.state}, {each.claim}, {each.head or ''}" for each in told]
-    _echo([each.to_dict() for each in told], "\n".join(lines), as_json)
+    spoken.tell([each.to_dict() for each in told], "\n".join(lines), as_json=as_json)
 
 
 def _person(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,7 +161,7 @@ def _id(who: str, number: bool) -> int | str:
     try:
         return int(who)
     except ValueError:
-        raise ArgumentError(f"person={who!r} is not a whole number: leave --number out.") from None
+        raise ArgumentError("person is not a whole number: leave --number out.") from None
 
 
 @LEDGER.command()
@@ -171,11 +178,11 @@ def _id(who: str, number: bool) -> int | str:
 @options.JSON
 def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:
     """Show PERSON their budget and how it was spent."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         told = ledger.account(_id(who, number))
     if page is not None:
         told.report(page)
-    _echo(told.to_dict(), str(told), as_json)
+    spoken.tell(told.to_dict(), str(told), as_json=as_json)
 
 
 @LEDGER.command()
@@ -184,9 +191,9 @@ def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bo
 @options.JSON
 def withdraw(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
     """Withdraw the unspent budget of PERSON."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         ledger.withdraw(_id(who, number))
-    _echo({"withdrawn": True}, "Withdrawn.", as_json)
+    spoken.tell({"withdrawn": True}, "Withdrawn.", as_json=as_json)
 
 
 @LEDGER.command()
@@ -195,9 +202,9 @@ def withdraw(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
 @options.JSON
 def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
     """Replace the id of PERSON, who has withdrawn, by a keyed hash."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         ledger.erase(_id(who, number))
-    _echo({"erased": True}, "Erased.", as_json)
+    spoken.tell({"erased": True}, "Erased.", as_json=as_json)
 
 
 @LEDGER.command()
@@ -205,10 +212,10 @@ def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
 @click.option("--head", help="An end of the chain that was kept elsewhere.")
 @options.JSON
 def check(ledger_at: str, head: str | None, as_json: bool) -> None:
-    """Replay every charge; exit code 2 if another program has modified the ledger."""
-    with Ledger(ledger_at) as ledger:
+    """Replay every charge; exit code 4 if another program has modified the ledger."""
+    with ep.Ledger(ledger_at) as ledger:
         found = ledger.check(head)
-    _echo(found.to_dict(), str(found) if found.holds else "", as_json)
+    spoken.tell(found.to_dict(), str(found) if found.holds else "", as_json=as_json)
     found.require()
 
 
@@ -221,7 +228,7 @@ def check(ledger_at: str, head: str | None, as_json: bool) -> None:
 def release(ledger_at: str, name: str, page: str | None, details: bool, as_json: bool) -> None:
     """Show the release that is stored under NAME."""
     files = options.Files(page, None)
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         found = ledger.release(name)
     shown = found[0] if len(found) == 1 else found
     spoken.say(shown, as_json=as_json, text=shown.details() if details else None)
@@ -234,9 +241,9 @@ def release(ledger_at: str, name: str, page: str | None, details: bool, as_json:
 @options.JSON
 def abandon(ledger_at: str, name: str, as_json: bool) -> None:
     """Give up the release NAME, which was started but has no answer."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         ledger.abandon(name)
-    _echo({"abandoned": name}, f"Abandoned {name}.", as_json)
+    spoken.tell({"abandoned": name}, f"Abandoned {name}.", as_json=as_json)
 
 
 @LEDGER.command()
@@ -245,9 +252,9 @@ def abandon(ledger_at: str, name: str, as_json: bool) -> None:
 @options.JSON
 def export(ledger_at: str, folder: str, as_json: bool) -> None:
     """Write all tables to FOLDER as Parquet files, for an auditor."""
-    with Ledger(ledger_at) as ledger:
+    with ep.Ledger(ledger_at) as ledger:
         paths = [str(path) for path in ledger.export(folder)]
-    _echo(paths, "\n".join(paths), as_json)
+    spoken.tell(paths, "\n".join(paths), as_json=as_json)
 
 
 @LEDGER.command()
@@ -265,20 +272,12 @@ def plan(
     **asked: Any,
 ) -> None:
     """Forecast a series of equal means under one lifetime epsilon."""
-    question = Mean("", **asked)
-    with Ledger(ledger_at) as ledger:
+    question = ep.Mean("", **asked)
+    with ep.Ledger(ledger_at) as ledger:
         told = ledger.plan([question] * times)
-    _echo(told.to_dict(), str(told), as_json)
+    spoken.tell(told.to_dict(), str(told), as_json=as_json)
     if page is not None:
         told.report(page)
-
-
-def _echo(data: Any, text: str, as_json: bool) -> None:
-    """Print the data as JSON, or the text."""
-    if as_json:
-        click.echo(report.to_json(data))
-    elif text:
-        click.echo(text)
 
 
 for _question in STATISTICS.values():

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import click
 
-from epsilons import publish, verify
-from epsilons.asking.commands import options, spoken
+import epsilons as ep
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
 from epsilons.results import report
@@ -27,7 +27,7 @@ __all__ = [
     "terms",
 ]
 
-FILE = click.argument("file", type=click.Path(dir_okay=False))
+FILE = click.argument("file", type=click.Path())
 
 EVERY = (
     FILE,
@@ -62,16 +62,30 @@ class Publish(click.Command):
         own = {*_arguments(question), *TERMS}
         own |= {"unknown_range"} if question.range_may_be_found else set()
         own -= {"missing"} if "categories" in own else set()  # frequencies have --other instead
+        own -= {"menu"} if self.budgets else set()  # a ledger knows budgets by person
+        own -= set() if question.weighable else {"weights"}
         between = options.of(own, question.every_method, self.budgets)
         hidden = [options.refused(*each) for each in question.NOT_TAKEN.items()]
         super().__init__(
             question.statistic.replace(" ", "-"),
             params=parameters(*self.first, *between, *self.last, *hidden),
-            help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
+            help=self.does.format(
+                question.describes.format(file="FILE (Parquet, CSV, TSV, JSON lines or Excel)")
+            ),
         )
         for param in self.params:  # a count needs no column of values
             if param.name == "value" and _is_optional(question):
                 param.required = False
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; what is said about a missing one is its help."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            if not isinstance(error.param, click.Option):
+                raise
+            hint = error.param.help
+            raise click.MissingParameter(hint, ctx, error.param) from None
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the command with the parsed options."""
@@ -81,13 +95,14 @@ class Publish(click.Command):
         """Publish the statistic, and print the release."""
         files = options.Files(given["page"], given["picture"])
         question = asked(self._question, given)
-        show(publish([question], **terms(given))[0], question, given, files)
+        show(ep.publish([question], **terms(given))[0], question, given, files)
 
 
 def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
     """Print a release with the requested comparisons of groups, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
+    jobs.released(release)
     text = release.details() if given["details"] else None
     spoken.say(release, as_json=given["as_json"], text=text)
     files.write(release)
@@ -155,7 +170,7 @@ def _group_named(word: str, labels: Iterable[Any]) -> Any:
 def _where(given: str | None) -> Any:
     """Return the argument `where`: COLUMN, or COLUMN=LABEL as a pair."""
     column, equals, label = (given or "").partition("=")
-    return (column, _labels((label,))[0]) if equals else given
+    return (column, options.labels((label,))[0]) if equals else given
 
 
 def _is_optional(question: type[Question]) -> bool:
@@ -184,7 +199,7 @@ class ReplayCommand(Publish):
 
     def ask(self, given: dict[str, Any]) -> None:
         """Run the replay, and print its result."""
-        found = verify.replay(asked(self._question, given), **terms(given))
+        found = ep.verify.replay(asked(self._question, given), **terms(given))
         click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
         found.require()
 
@@ -222,6 +237,7 @@ def terms(given: dict[str, Any]) -> dict[str, Any]:
         "epsilon": None if epsilon is None else options.number_or_column(epsilon),
         "data": given["file"],
         "levels": options.offered(given["levels"]),
+        "menu": options.menu(given.get("menu", ())),
     }
 
 
@@ -250,20 +266,12 @@ def _groups(given: dict[str, Any]) -> dict[str, Any]:
     by = given["by"]
     if len(by) > 2:
         raise click.UsageError("--by: give one column of groups, or two.")
-    every = [_labels(each) for each in (given["group"], given["group2"])]
+    every = [options.labels(each) for each in (given["group"], given["group2"])]
     if bool(every[1]) != (len(by) == 2):
         raise click.UsageError("--group2 is for the second of two --by: give both, or none.")
     if len(by) == 2:
         return {"by": list(by), "groups": every}
     return {"by": by[0] if by else None, "groups": every[0] or None}
-
-
-def _labels(words: tuple[str, ...]) -> list[Any]:
-    """Return labels as integers if all of them are integers, otherwise as text."""
-    try:
-        return [int(word) for word in words]
-    except ValueError:
-        return list(words)
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:

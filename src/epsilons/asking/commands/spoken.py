@@ -10,14 +10,15 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import click
 
 from epsilons.errors import EpsilonsError, LedgerError
+from epsilons.results.report.numbers import to_json
 from epsilons.results.report.text import DETAILS
 
-__all__ = ["command_of", "error_words", "say"]
+__all__ = ["command_of", "error_words", "say", "tell", "words_of"]
 
 _PYTHON: Final = {
     "file": "data",
@@ -33,6 +34,7 @@ _WIDTH: Final = 96
 """The number of characters per line."""
 
 _HINTS: Final = (
+    "ALARM: ",
     "Advice: ",
     "Intervals ",
     "The interval",
@@ -52,6 +54,9 @@ nothing."""
 
 _WORD: Final = re.compile(r"[\w.+-]+|…")
 """A pattern for a word that needs no quotes."""
+
+_ANSWERS: Final = re.compile(r'ep\.frequencies\(…, categories=\["yes", "no"\]\)')
+"""A pattern for the call that asks for the share of each answer."""
 
 _CALL: Final = re.compile(r"\b(?:ep\.)?[Ll]edger(?:\.([a-z]+))?\(([^()]*)\)")
 """A pattern for a call of a ledger, such as `ledger.abandon('wages')`."""
@@ -92,10 +97,15 @@ class _Option:
     def _of_several(self, value: str) -> str:
         if value.startswith("[["):
             return f"{self.word} … {self.word}2 …"
-        each = [_unquoted(one).replace(": ", ":") for one in _listed(value)]
+        each = [_pair(one, "=" if self.word == "--menu" else ":") for one in _listed(value)]
         if self.repeated:
             return " ".join(f"{self.word} {one}" for one in each)
         return f"{self.word} {','.join(each)}"
+
+
+def _pair(text: str, between: str) -> str:
+    """Return an entry of a list; of a mapping, its key and its value with a mark between them."""
+    return between.join(map(_unquoted, text.split(": ")))
 
 
 _YES_OR_NO: Final = {"True": "yes", "False": "no"}
@@ -123,6 +133,20 @@ def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
         click.echo(_rewrapped(text or str(shown), command).replace(DETAILS, _more(command)))
 
 
+def tell(data: Any, text: str, *, as_json: bool) -> None:
+    """Print plain data as JSON, or the text.
+
+    Args:
+        data: what is printed as JSON.
+        text: what is printed otherwise; nothing if it is empty.
+        as_json: whether to print JSON.
+    """
+    if as_json:
+        click.echo(to_json(data))
+    elif text:
+        click.echo(text)
+
+
 def _more(command: click.Command) -> str:
     """Return a sentence that names the options of a command that show the rest of a release."""
     known = {option for each in command.params for option in each.opts}
@@ -144,12 +168,22 @@ def error_words(error: EpsilonsError, command: click.Command) -> str:
     return _CALL.sub(_as_command, _alone(_assigned(str(error), known), known))
 
 
-def command_of(cli: click.Command, words: list[str]) -> click.Command:
-    """Return the command or subcommand that the words on the command line name."""
+def words_of(cli: click.Command, words: list[str]) -> list[str]:
+    """Return the words of the command line that name a command or subcommand."""
+    found = []
     for word in words:
         if not isinstance(cli, click.Group) or word not in cli.commands:
             break
         cli = cli.commands[word]
+        found.append(word)
+    return found
+
+
+def command_of(cli: click.Command, words: list[str]) -> click.Command:
+    """Return the command or subcommand that the words on the command line name."""
+    for word in words_of(cli, words):
+        if isinstance(cli, click.Group):
+            cli = cli.commands[word]
     return cli
 
 
@@ -188,6 +222,7 @@ def _assigned(text: str, known: dict[str, _Option]) -> str:
             return found[0] if flag is None else flag.word
         return known[name].with_value(value)
 
+    text = _ANSWERS.sub("epsilons frequencies … --category yes --category no", text)
     said = re.sub(rf"(?<![\w.\-])(?<!\w\()({names})=({_VALUE})", option, text)
     said = re.sub(r'(--[a-z-]+ [a-z-]+ or )"([a-z-]+)"', r"\1\2", said)
     return re.sub(r"(--[a-z-]+ [\w.-]+), (?=--[a-z])", r"\1 ", said)

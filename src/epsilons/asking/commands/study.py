@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from epsilons import Ledger, Releases, parameters, publish
-from epsilons.asking.commands import options, spoken
+import epsilons as ep
+from epsilons import parameters
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.errors import ArgumentError, FileError
+from epsilons.loading import later
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
+
+if TYPE_CHECKING:
+    from epsilons.asking.commands import trying
+    from epsilons.ledger.claim import Claim
+else:
+    trying = later("epsilons.asking.commands.trying")
 
 __all__ = ["PUBLISH", "Study", "read"]
 
@@ -45,16 +54,26 @@ class Study:
     terms: dict[str, Any]
     claim: dict[str, Any]
 
-    def publish(self) -> Releases:
+    def publish(self) -> ep.Releases:
         """Publish all answers, and charge them to the ledger if there is one."""
-        if not self.claim:
-            found = publish(self.questions, **self.terms)
-        else:
-            given = dict(self.claim)
-            with Ledger(given.pop("ledger")) as ledger:
-                claim = ledger.claim(given.pop("name", ""), **given)
-                found = publish(self.questions, **self.terms, ledger=claim)
+        with self._claimed() as claim:
+            found = ep.publish(self.questions, **self.terms, ledger=claim)
         return found if self.title is None else replace(found, title=self.title)
+
+    def check(self) -> trying.Trial:
+        """Run every check, and forecast what would be published and spent. Nothing is drawn."""
+        with self._claimed() as claim:
+            return trying.tried(self.questions, self.terms, claim)
+
+    @contextmanager
+    def _claimed(self) -> Iterator[Claim | None]:
+        """The claim on the ledger; None without a ledger."""
+        if not self.claim:
+            yield None
+            return
+        given = dict(self.claim)
+        with ep.Ledger(given.pop("ledger")) as ledger:
+            yield ledger.claim(given.pop("name", ""), **given)
 
 
 def read(path: Path) -> Study:
@@ -68,20 +87,26 @@ def read(path: Path) -> Study:
         ArgumentError: a key is unknown, or the contents are invalid.
     """
     held = _loaded(path)
-    _refuse_others(f"{path.name}: table", held, ("study", "question"))
+    _refuse_others(f"{path.name}: table", held, ("study", "question", "menu"))
     study, asked = held.get("study"), held.get("question")
     tables = isinstance(asked, list) and all(isinstance(each, dict) for each in asked)
     if not isinstance(study, dict) or not tables or not asked:
         raise ArgumentError(
             f"{path.name}: a study has a table [study], and a table [[question]] for each question."
         )
-    _refuse_others(f"{path.name}, [study]: key", study, ("title", *TERMS, *CLAIM))
+    _refuse_others(f"{path.name}, [study]: key", study, ("title", "seed", *TERMS, *CLAIM))
     questions = tuple(_question(each, place) for place, each in enumerate(asked, 1))
     terms = {key: study[key] for key in TERMS if key in study}
+    if "menu" in held:
+        if "menu" in terms:
+            raise ArgumentError("menu: give it once, in [menu] or in [study].")
+        terms["menu"] = held["menu"]
     if "data" in terms:
         terms["data"] = _beside(path, "data", terms["data"])
     if "levels" in terms:
         terms["levels"] = _levels(terms["levels"])
+    if "seed" in study:
+        terms["source"] = ep.Seeded(study["seed"])
     return Study(
         parameters.line("title", study.get("title")),
         questions,
@@ -97,7 +122,8 @@ def _loaded(path: Path) -> dict[str, Any]:
         reason = error.strerror or type(error).__name__
         raise FileError(f"{str(path)!r} cannot be read ({reason}).") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{str(path)!r} is not TOML: {error}.") from None
+        hint = 'Text is written in quotes, such as statistic = "mean".'
+        raise FileError(f"{str(path)!r} is not TOML: {error}. {hint}") from None
 
 
 def _refuse_others(what: str, given: Mapping[str, Any], known: Collection[str]) -> None:
@@ -122,7 +148,7 @@ def _question(given: dict[str, Any], place: int) -> Question:
     for name in {"values", "x", "y"}.intersection(own):
         given_ = made.get(name)
         columns = given_ if isinstance(given_, tuple) and given_ else (given_,)
-        optional = given_ is None and "where" in made and kind is STATISTICS["count"]
+        optional = given_ is None and kind is STATISTICS["count"]  # of people, not of a column
         if not optional and not all(isinstance(each, str) for each in columns):
             raise ArgumentError(f"{where}: {name} must be the name of a column.")
     if made.get("bounds") == UNKNOWN:
@@ -197,16 +223,28 @@ def _levels(given: Any) -> Any:
 
 @click.command("publish")
 @click.argument("file", type=click.Path(dir_okay=False))
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Only say what would be published and spent: for the curator. Nothing is drawn.",
+)
 @options.REPORT
 @options.FIGURE
 @options.DETAILS
 @options.JSON
 def PUBLISH(  # noqa: N802
-    file: str, page: str | None, picture: str | None, details: bool, as_json: bool
+    file: str, check: bool, page: str | None, picture: str | None, details: bool, as_json: bool
 ) -> None:
     """Publish the answers to all questions of the study in FILE (TOML)."""
     study = read(Path(file))
     files = options.Files(page, picture)  # checks paths before noise is drawn
+    if check:
+        trial = study.check()
+        spoken.say(trial, as_json=as_json, text=trial.details() if details else None)
+        if trial.plan is not None:
+            files.write(trial.plan)
+        return
     found = study.publish()
+    jobs.released(found)
     spoken.say(found, as_json=as_json, text=found.details() if details else None)
     files.write(found)

@@ -7,19 +7,27 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from epsilons.asking.commands import options
-from epsilons.collector import Service, Survey, create, offline_page, serve
-from epsilons.collector.demo import PEOPLE, Participants, demo_survey
-from epsilons.collector.serving import address_of
+from epsilons.asking.commands import jobs, options, spoken
 from epsilons.errors import FileError
+from epsilons.loading import later
 from epsilons.results import report
+
+if TYPE_CHECKING:
+    from epsilons import collector
+    from epsilons.collector import demo as invented
+    from epsilons.collector import serving
+else:
+    collector = later("epsilons.collector")
+    invented = later("epsilons.collector.demo")
+    serving = later("epsilons.collector.serving")
 
 __all__ = ["SURVEY"]
 
@@ -51,13 +59,15 @@ def SURVEY() -> None:  # noqa: N802
 
 @SURVEY.command()
 @click.argument("question", type=click.Path(dir_okay=False, path_type=Path))
-def example(question: Path) -> None:
+@options.JSON
+def example(question: Path, as_json: bool) -> None:
     """Write an example of a survey to the TOML file QUESTION."""
     if question.exists():
         raise FileError(f"{str(question)!r} already exists.")
     with resources.as_file(resources.files("epsilons") / "data" / "question.toml") as path:
         shutil.copyfile(path, question)
-    click.echo(f"Wrote {question}: epsilons survey new {question}")
+    words = f"Wrote {question}: epsilons survey new {question}"
+    spoken.tell({"question": str(question)}, words, as_json=as_json)
 
 
 @SURVEY.command()
@@ -68,35 +78,40 @@ def example(question: Path) -> None:
 @options.JSON
 def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool) -> None:
     """Create the survey that the TOML file QUESTION describes, and its invitations."""
-    address = address_of(port, proxy)
-    survey = Survey.read(question)
+    address = serving.address_of(port, proxy)
+    survey = collector.Survey.read(question)
     links = where.parent / f"{survey.id}-invitations.txt"
     if links.exists():
         raise FileError(f"{str(links)!r} already exists: invitations are never overwritten.")
     with _links(links) as write:
-        made = create(where, survey)
+        made = collector.create(where, survey)
         write(address, survey.id, made.tokens)
     page = f"{address}/o/{survey.id}#{made.key}"
-    if as_json:
-        click.echo(report.to_json({"id": survey.id, "organiser": page, "invitations": str(links)}))
-        return
-    click.echo(f"Made survey {survey.id!r} in {where}.")
-    click.echo(f"{len(made.tokens):,} invitations, one link for each person: {links}")
-    click.echo("Your own page. Keep this link, it is shown only now:")
-    click.echo(page)
+    words = (
+        f"Made survey {survey.id!r} in {where}.",
+        f"{len(made.tokens):,} invitations, one link for each person: {links}",
+        "Your own page. Keep this link, it is shown only now:",
+        page,
+    )
+    told = {"id": survey.id, "organiser": page, "invitations": str(links)}
+    spoken.tell(told, "\n".join(words), as_json=as_json)
 
 
 @SURVEY.command("serve")
 @FILE
 @PORT
 @PROXY
-def serve_(where: Path, port: int, proxy: str | None) -> None:
+@options.JSON
+def serve_(where: Path, port: int, proxy: str | None, as_json: bool) -> None:
     """Serve all surveys of the file, until interrupted."""
-    address = address_of(port, proxy)
-    with Service(where) as service:
-        for name in service.surveys:
-            click.echo(f"{address}/s/{name}", err=True)
-        serve(service, port, proxy)
+    address = serving.address_of(port, proxy)
+    with collector.Service(where) as service:
+        links = [f"{address}/s/{name}" for name in service.surveys]
+        if as_json:
+            click.echo(report.to_json({"surveys": links}))
+        else:
+            click.echo("\n".join(links), err=True)
+        collector.serve(service, port, proxy)
 
 
 @SURVEY.command()
@@ -108,16 +123,18 @@ def serve_(where: Path, port: int, proxy: str | None) -> None:
 @FILE
 @PORT
 @PROXY
+@options.JSON
 def invitations(
-    name: str, many: int, save: Path, where: Path, port: int, proxy: str | None
+    name: str, many: int, save: Path, where: Path, port: int, proxy: str | None, as_json: bool
 ) -> None:
     """Create more invitations to the survey NAME."""
-    address = address_of(port, proxy)
+    address = serving.address_of(port, proxy)
     if save.exists():
         raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
-    with Service(where) as service, _links(save) as write:
+    with collector.Service(where) as service, _links(save) as write:
         write(address, name, service.invite(name, many))
-    click.echo(f"{many:,} invitations: {save}")
+    told = {"invitations": many, "file": str(save)}
+    spoken.tell(told, f"{many:,} invitations: {save}", as_json=as_json)
 
 
 @SURVEY.command("replace")
@@ -129,13 +146,16 @@ def invitations(
 @FILE
 @PORT
 @PROXY
-def replace_(name: str, old: Path, save: Path, where: Path, port: int, proxy: str | None) -> None:
+@options.JSON
+def replace_(
+    name: str, old: Path, save: Path, where: Path, port: int, proxy: str | None, as_json: bool
+) -> None:
     """Replace the links in the file OLD by new invitations, and count the replacements.
 
     This is for people whose link is bound to a device or browser that they can no longer use. Old
     links that were not used become invalid.
     """
-    address = address_of(port, proxy)
+    address = serving.address_of(port, proxy)
     if save.exists():
         raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
     try:
@@ -145,9 +165,11 @@ def replace_(name: str, old: Path, save: Path, where: Path, port: int, proxy: st
     if not links:
         raise FileError(f"{str(old)!r} holds no link.")
     tokens = [link.rpartition("#")[2] for link in links]
-    with Service(where) as service, _links(save) as write:
+    with collector.Service(where) as service, _links(save) as write:
         write(address, name, service.replace(name, tokens))
-    click.echo(f"{len(tokens):,} invitations were replaced: {save}")
+    told = {"replaced": len(tokens), "file": str(save)}
+    words = f"{len(tokens):,} invitations were replaced: {save}"
+    spoken.tell(told, words, as_json=as_json)
 
 
 @SURVEY.command("list")
@@ -155,7 +177,7 @@ def replace_(name: str, old: Path, save: Path, where: Path, port: int, proxy: st
 @options.JSON
 def list_(where: Path, as_json: bool) -> None:
     """List all surveys of the file."""
-    with Service(where) as service:
+    with collector.Service(where) as service:
         rows = {name: _listed(service, name) for name in service.surveys}
     if as_json:
         click.echo(report.to_json(rows))
@@ -167,7 +189,7 @@ def list_(where: Path, as_json: bool) -> None:
         )
 
 
-def _listed(service: Service, name: str) -> dict[str, Any]:
+def _listed(service: collector.Service, name: str) -> dict[str, Any]:
     survey, told = service.survey(name).to_dict(), service.estimate(name)
     said = {key: survey[key] for key in ("question", "kind", "closes")}
     return {**said, **{key: told[key] for key in ("status", "reports", "invited")}}
@@ -176,81 +198,100 @@ def _listed(service: Service, name: str) -> dict[str, Any]:
 @SURVEY.command()
 @NAME
 @FILE
-def close(name: str, where: Path) -> None:
+@options.JSON
+def close(name: str, where: Path, as_json: bool) -> None:
     """Close the survey NAME for good."""
-    with Service(where) as service:
-        click.echo(f"Survey {name!r} is {service.shut(name)}.")
+    with collector.Service(where) as service:
+        status = service.shut(name)
+    told = {"id": name, "status": status}
+    spoken.tell(told, f"Survey {name!r} is {status}.", as_json=as_json)
 
 
 @SURVEY.command()
 @NAME
 @FILE
+@options.REPORT
+@options.FIGURE
 @options.JSON
-def estimate(name: str, where: Path, as_json: bool) -> None:
+def estimate(name: str, where: Path, page: str | None, picture: str | None, as_json: bool) -> None:
     """Print the estimate of the survey NAME.
 
     While the survey is open, reports are added in batches of ten or more.
     """
-    with Service(where) as service:
+    files = options.Files(page, picture)
+    with collector.Service(where) as service:
         told = service.estimate(name)
-        if as_json:
-            click.echo(report.to_json(told))
-            return
-        if told["reports"]:
-            click.echo(str(service.release(name)))
-        shown = "reports are shown" if told["status"] == "open" else "reports"
-        click.echo(f"{told['reports']:,} {shown}; the survey is {told['status']}.")
-        if told["replaced"]:
-            click.echo(
-                f"{told['replaced']:,} invitations were replaced: so many people may have answered "
-                "twice."
-            )
+        release = service.release(name) if told["reports"] or page or picture else None
+        question = service.survey(name).question
+    if release is not None:
+        jobs.released(release)
+        files.write(replace(release, title=" ".join(question.split())))
+    shown = "reports are shown" if told["status"] == "open" else "reports"
+    lines = [] if release is None else [str(release)]
+    lines.append(f"{told['reports']:,} {shown}; the survey is {told['status']}.")
+    if told["replaced"]:
+        lines.append(
+            f"{told['replaced']:,} invitations were replaced: so many people may have answered "
+            "twice."
+        )
+    spoken.tell(told, "\n".join(lines), as_json=as_json)
 
 
 @SURVEY.command()
 @NAME
 @click.argument("parquet", type=click.Path(dir_okay=False, path_type=Path))
 @FILE
-def export(name: str, parquet: Path, where: Path) -> None:
+@options.JSON
+def export(name: str, parquet: Path, where: Path, as_json: bool) -> None:
     """Write all reports of the survey NAME, once it is closed, to the file PARQUET."""
-    with Service(where) as service:
+    with collector.Service(where) as service:
         many = service.export(name, parquet)
-    click.echo(f"{many:,} reports: {parquet}")
+    told = {"reports": many, "file": str(parquet)}
+    spoken.tell(told, f"{many:,} reports: {parquet}", as_json=as_json)
 
 
 @SURVEY.command()
 @NAME
 @click.argument("html", type=click.Path(dir_okay=False, path_type=Path))
 @FILE
-def offline(name: str, html: Path, where: Path) -> None:
+@options.JSON
+def offline(name: str, html: Path, where: Path, as_json: bool) -> None:
     """Write the page of the survey NAME as one file, and print the SHA-256 hash to publish."""
-    with Service(where) as service:
-        text = offline_page(service.survey(name))
+    with collector.Service(where) as service:
+        text = collector.offline_page(service.survey(name))
     try:
         html.write_text(text, "utf-8")
     except OSError as error:
         raise FileError(f"{str(html)!r} cannot be written ({error.strerror}).") from None
-    click.echo(f"{hashlib.sha256(text.encode()).hexdigest()}  {html}")
+    hashed = hashlib.sha256(text.encode()).hexdigest()
+    spoken.tell({"sha256": hashed, "file": str(html)}, f"{hashed}  {html}", as_json=as_json)
 
 
 @SURVEY.command()
 @PORT
-def demo(port: int) -> None:
+@options.JSON
+def demo(port: int, as_json: bool) -> None:
     """Serve a survey with invented participants, to try in a browser; nothing is stored."""
-    survey = demo_survey()
-    address = address_of(port, None)
+    survey = invented.demo_survey()
+    address = serving.address_of(port, None)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "demo.db"
-        made = create(path, survey)
-        with Service(path) as service:
-            crowd = Participants(service, survey, made.tokens[:PEOPLE])
-            click.echo(f"The organiser's page: {address}/o/{survey.id}#{made.key}")
-            for token in made.tokens[PEOPLE : PEOPLE + 2]:
-                click.echo(f"An invitation:        {address}/s/{survey.id}#{token}")
-            click.echo(f"{PEOPLE:,} invented people answer now. Stop with Ctrl-C.")
+        made = collector.create(path, survey)
+        with collector.Service(path) as service:
+            crowd = invented.Participants(service, survey, made.tokens[: invented.PEOPLE])
+            page = f"{address}/o/{survey.id}#{made.key}"
+            tokens = made.tokens[invented.PEOPLE : invented.PEOPLE + 2]
+            links = [f"{address}/s/{survey.id}#{token}" for token in tokens]
+            words = [
+                f"The organiser's page: {page}",
+                *(f"An invitation:        {link}" for link in links),
+                f"{invented.PEOPLE:,} invented people answer now. Stop with Ctrl-C.",
+            ]
+            told = {"organiser": page, "invitations": links}
+            spoken.tell(told, "\n".join(words), as_json=as_json)
             crowd.start()
             try:
-                serve(service, port)
+                collector.serve(service, port)
             finally:
                 crowd.stop()
 

@@ -289,6 +289,7 @@ def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) 
         spent = np.where(np.isinf(spent), math.inf, 0.0)
     for array in (spent, weighing.weights):
         array.flags.writeable = False
+    worst = goal.worst.risk(weighing)
     return Allocation(
         levels=budgets.levels,
         counts=budgets.counts,
@@ -296,8 +297,8 @@ def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) 
         weights=weighing.weights,
         total=answer.total,
         scale=weighing.scale,
-        risk=goal.worst.risk(weighing),
-        aimed=goal.risk(weighing),
+        risk=worst,
+        aimed=goal.risk(weighing) if goal.guessed else worst,
         method=method,
         cap=answer.cap,
         goal=goal,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -358,14 +358,17 @@ def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
         noise: the noise of the sums.
     """
     closed = _closed_cap(budgets, goal, noise)
-    if closed is not None:
-        return closed
-    coarse = merged(budgets, _MANY)
+    return _cap_by_search(merged(budgets, _MANY), goal, noise) if closed is None else closed
+
+
+@lru_cache(maxsize=64)
+def _cap_by_search(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
+    """Return the cap of least risk by search. A release, its verdict and a plan repeat searches."""
 
     def bound(cap: float) -> float:
-        return goal.aim(weighing_of(coarse, Effective(capped(coarse, cap)), noise))
+        return goal.aim(weighing_of(budgets, Effective(capped(budgets, cap)), noise))
 
-    return searched_cap(coarse, bound)
+    return searched_cap(budgets, bound)
 
 
 def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
@@ -572,7 +575,8 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
 
 def _rates(levels: Floats, most: int) -> Floats:
     """Return ε/m for all levels and small m, descending; the best rate is always one of these."""
-    rates = np.unique(np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE))[::-1]
+    every = np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE)
+    rates = np.unique(every, return_counts=True)[0][::-1]  # without counts, it imports numpy.ma
     return np.asarray(rates[rates > 0.0])
 
 

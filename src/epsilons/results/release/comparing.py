@@ -16,6 +16,7 @@ from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.results.report import numbers, phrases
+from epsilons.results.report.shown import Written
 from epsilons.risk import compared
 from epsilons.risk.margins import Bounds, Estimated, Weighed, weighted_ends
 from epsilons.risk.shares import WeighedCells
@@ -25,10 +26,12 @@ from epsilons.types import Floats
 if TYPE_CHECKING:
     from epsilons.results.release import grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet
 else:
     grouped = later("epsilons.results.release.grouped")
     kinds = later("epsilons.results.release.kinds")
     said = later("epsilons.results.release.said")
+    sheet = later("epsilons.results.report.sheet")
     verdict = later("epsilons.results.release.verdict")
 
 __all__ = ["Compared", "Comparisons", "compare"]
@@ -149,7 +152,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparisons(Sequence[Compared]):
+class Comparisons(Written, Sequence[Compared]):
     """Several comparisons, each with an interval; `holds` states their joint guarantee.
 
     Attributes:
@@ -185,20 +188,29 @@ class Comparisons(Sequence[Compared]):
                 return found
         raise ArgumentError(f"There is no comparison called {index!r} here: print shows them.")
 
-    def __str__(self) -> str:
+    def sheet(self) -> report.Sheet:
+        """The comparisons as a sheet, which every output format shows."""
         heads = ("", "", f"from ({numbers.percent(self.confidence)})", "to", "")
-        rows = [(*row.cells, self.words[row.differs]) for row in self.each[:_PRINTED]]
-        more = len(self.each) - len(rows)
-        text = [
-            *([] if self.private else [phrases.SEEDED]),
-            f"{self.title}.",
-            *(f"  {line}" for line in self.lines),
-            report.table(heads, rows).removeprefix("\n"),
-            *([f"  … {more:,} more: to_frame() has them all"] if more else []),
-            *([] if all(row.informative for row in self.each) else [_USELESS]),
-            report.wrapped(self.holds),
-        ]
-        return "\n".join(text)
+        rows = tuple((*row.cells, self.words[row.differs]) for row in self.each)
+        useless = [] if all(row.informative for row in self.each) else [_USELESS]
+        return sheet.Sheet(
+            self.title,
+            (
+                (
+                    *(sheet.Note("people", line, set_in=True) for line in self.lines),
+                    sheet.SheetTable(
+                        "rows", heads, rows, most=_PRINTED, rest=" more: to_frame() has them all"
+                    ),
+                    *(sheet.Note("note", each) for each in (*useless, self.holds)),
+                ),
+            ),
+            headline=f"{self.title}.",
+            simulated=not self.private,
+        )
+
+    def __str__(self) -> str:
+        # Tables of comparisons have no name in their first line, unlike other results.
+        return self.details().replace(phrases.SEEDED + "\n\n", phrases.SEEDED + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """The comparisons as plain data."""
@@ -207,18 +219,17 @@ class Comparisons(Sequence[Compared]):
         return {**told, "private": self.private, "compared": rows}
 
     def to_frame(self) -> Any:
-        """Return all comparisons as a Polars frame: a row for each, with its interval."""
-        rows = [
-            (
-                *map(numbers.group_name, (row.what, row.of, row.first, row.second)),
-                *map(float, (row.value, row.low, row.high)),
-                row.differs,
-                row.informative,
-            )
-            for row in self.each
-        ]
-        heads = ("what", "of", "first", "second", "value", "low", "high", "differs", "informative")
-        return door.frame(dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)))
+        """Return a Polars frame: name, value, low, high, what is compared, whether it differs."""
+        more: dict[str, list[Any]] = {
+            name: [numbers.group_name(getattr(row, name)) for row in self.each]
+            for name in ("what", "of", "first", "second")
+        }
+        told = {
+            name: [getattr(row, name) for row in self.each] for name in ("informative", "differs")
+        }
+        return door.numbers_frame(
+            [(row.cells[0], row.value, row.low, row.high) for row in self.each], {**told, **more}
+        )
 
 
 def plain(label: Any) -> Any:
@@ -340,7 +351,8 @@ def _check(first: Release, second: Release) -> None:
     for name, one, other, why in facts:
         unknown = name in ("unit", "person") and not (one and other)
         if one != other and not unknown:
-            shown = "" if name == "missing" else f": {one!r} and {other!r}"
+            told = f"{one!r} and {other!r}".replace("((", "(").replace("),)", ")")
+            shown = "" if name == "missing" else f": {told}"
             raise ArgumentError(
                 f"compare: the two releases differ in {name}{shown}. {why}".rstrip()
                 + " Publish both in the same way to compare them."
@@ -482,8 +494,9 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
         rows.append(Compared("difference", one, other, *told, unit, nothing, **more))
     rows.sort(key=lambda row: -row.value)
     seen = sum(row.differs for row in rows)
+    many = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
     return Comparisons(
-        f"{len(pairs):,} pairs of {estimate.each[1]}, {seen:,} of which differ",
+        f"{many} of {estimate.each[1]}, {seen:,} of which differ",
         confidence,
         tuple(rows),
         ("may be equal", "differ"),

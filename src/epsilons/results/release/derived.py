@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
+from epsilons.results import report
 from epsilons.results.release.estimate import Cells, Scalar, labelled
+from epsilons.results.release.spending import weights_of
 from epsilons.results.report import numbers
+from epsilons.results.report.shown import Written
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
@@ -27,19 +30,20 @@ from epsilons.types import Floats, Group
 if TYPE_CHECKING:
     from epsilons.results.release import comparing, grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
-    from epsilons.results.report import sheet, text
+    from epsilons.results.report import sheet
     from epsilons.risk import quantiles
     from epsilons.risk.groups import tables
 else:
     tables = later("epsilons.risk.groups.tables")
     sheet = later("epsilons.results.report.sheet")
-    text = later("epsilons.results.report.text")
     said = later("epsilons.results.release.said")
     verdict = later("epsilons.results.release.verdict")
     quantiles = later("epsilons.risk.quantiles")
     kinds = later("epsilons.results.release.kinds")
     grouped = later("epsilons.results.release.grouped")
     comparing = later("epsilons.results.release.comparing")
+
+_Label = TypeVar("_Label")
 
 __all__ = [
     "SHOWN",
@@ -85,7 +89,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PartShares:
+class PartShares(Written):
     """Shares computed from a table of several columns, each with its interval.
 
     Attributes:
@@ -108,25 +112,44 @@ class PartShares:
     confidence: float
 
     def to_frame(self) -> Any:
-        """Return a Polars frame with a row for each share: its labels, the share, and its ends."""
-        ends = {"share": self.value, "low": self.low, "high": self.high}
-        return door.frame({**labelled(self.of, self.labels), **ends})
+        """Return a Polars frame: name, value, low, high, and a column for each column of labels."""
+        rows = [(row.name, row.value, row.low, row.high) for row in self.rows]
+        told = {"informative": [row.informative for row in self.rows]}
+        return door.numbers_frame(rows, {**labelled(self.of, self.labels), **told})
 
-    def __str__(self) -> str:
-        of, within = ", ".join(self.of), " and ".join(self.within)
+    @property
+    def rows(self) -> tuple[report.Row, ...]:
+        """Each share with its name and its interval."""
         named = numbers.group_name if len(self.of) > 1 else numbers.category_name
         numbers_ = zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
-        rows = [
+        return tuple(
             sheet.Row(
                 named(label),
                 *each,
                 informative=verdict.precision_of(*each, (0.0, 1.0), None).worth != "useless",
             )
             for label, each in zip(self.labels, numbers_, strict=True)
-        ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shares as plain data."""
+        return {
+            "of": list(self.of),
+            "within": list(self.within),
+            "confidence": self.confidence,
+            "labels": [comparing.plain(label) for label in self.labels],
+            "value": self.value.tolist(),
+            "interval": [self.low.tolist(), self.high.tolist()],
+        }
+
+    def sheet(self) -> report.Sheet:
+        """Return the shares as a sheet, which every output format shows."""
+        of, within = ", ".join(self.of), " and ".join(self.within)
         share = f"share of {within}" if within else "share"
         heads = (of, share, f"from ({numbers.percent(self.confidence)})", "to")
-        return text.table(heads, said.cells_of(rows, numbers.aligned_share))
+        cells = tuple(said.cells_of(self.rows, numbers.aligned_share))
+        name = f"Shares of {of}" + (f" within {within}" if within else "")
+        return sheet.Sheet(name, ((sheet.SheetTable("rows", heads, cells),),))
 
 
 class Derived:
@@ -214,6 +237,11 @@ class Derived:
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
+        if isinstance(estimate, kinds.VarianceEstimate):
+            raise KindError(
+                "total is for a mean: a sum of variances means nothing. For the sum of everyone's "
+                "values, publish ep.total or ep.mean."
+            )
         means = isinstance(estimate, Scalar) and not estimate.ranks and not estimate.adds
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
@@ -224,7 +252,7 @@ class Derived:
             return Amount(*scalar.margin.total(scalar.bounds, level))
         if release.n is None or release.n_is_noisy:
             _refuse("total", "a mean whose people are public", release)
-        n = float(release.n)
+        n = _size(release)
         low, high = release.interval(level)
         return Amount(n * scalar.value, n * low, n * high)
 
@@ -259,7 +287,7 @@ class Derived:
             return _numbers_of(cells.margin, level)
         if release.n is None or release.n_is_noisy:
             _refuse("counts", "frequencies whose people are public", release)
-        n = float(release.n)
+        n = _size(release)
         ends = (*release.interval(level), *release.band(level))
         return Counts(n * cells.value, *(n * end for end in ends))
 
@@ -347,6 +375,12 @@ def _unequal(name: str) -> NoReturn:
         f"{name}: weights differ and are private, so a weighted sum says little about a number of "
         "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
     )
+
+
+def _size(release: Release) -> float:
+    """The public number of people; the sum of their weights, if they have any."""
+    weights = weights_of(release.spent).get("weights")
+    return float(release.n or 0) if weights is None else float(weights["total"])
 
 
 def _refuse(name: str, of: str, release: Release) -> NoReturn:
@@ -469,7 +503,9 @@ class Tabled:
     estimate: Any
     statistic: str
     confidence: float
+    title: str | None
     unit: str | None
+    name: str | None
 
     @property
     def assumption(self) -> Assumption:
@@ -574,7 +610,7 @@ class Tabled:
         level = self.confidence if confidence is None else parameters.confidence(confidence)
         return comparing.differences_of(cast("Release", self), level)
 
-    def combine(self, weights: Mapping[Any, float], confidence: float = 0.95) -> Amount:
+    def combine(self, weights: Mapping[_Label, float], confidence: float = 0.95) -> Amount:
         """Return a weighted sum of the means of groups, or of shares, with an interval.
 
         An example is the mean of a population in which the share of each group is known.
@@ -602,18 +638,22 @@ class Tabled:
             confidence: the confidence of the intervals; by default, the confidence of the release.
 
         Returns:
-            Columns for the label, the value and the ends of its interval. The label is a group, a
-            category, a quantile or a coordinate; for a covariance it is the name of the number.
-            Groups, categories and quantiles also have simultaneous intervals for all rows, and
-            groups have their shares of all people. `informative` is false where almost any value is
-            possible.
+            Columns `name`, `value`, `low` and `high`, and after these `informative`, which is false
+            where almost any value is possible, and the labels as they are: of a category, a bin, a
+            group, a quantile or a coordinate. Groups, categories and quantiles also have
+            simultaneous intervals for all rows, and groups have their shares of all people.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
         level = self.confidence if confidence is None else parameters.confidence(confidence)
-        told = self.estimate.informative(self.assumption, level)
-        return door.frame({**self.estimate.table(self.assumption, level), "informative": told})
+        rows = self.estimate.listed(self.assumption, level)
+        own = numbers.names_of([(self.title, self.statistic, self.name)])[0]
+        informative = {"informative": [row.informative for row in rows]}
+        return door.numbers_frame(
+            [(row.name or own, row.value, row.low, row.high) for row in rows],
+            {**informative, **self.estimate.further(self.assumption, level)},
+        )
 
     def _groups(self, name: str) -> grouped.Groups:
         if isinstance(self.estimate, grouped.Groups):

@@ -14,9 +14,7 @@ from epsilons.errors import ArgumentError, KindError
 from epsilons.frozen import storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
-from epsilons.risk.local import VectorMargin
 from epsilons.risk.margins import CellsMargin, ScalarMargin
-from epsilons.risk.ranges import Located, LocatedRatio
 from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Integers, freeze
@@ -25,7 +23,10 @@ if TYPE_CHECKING:
     from epsilons.results.release import grouped, said, verdict
     from epsilons.results.release.release import Release
     from epsilons.results.report import sheet
+    from epsilons.risk import local, ranges
 else:
+    local = later("epsilons.risk.local")
+    ranges = later("epsilons.risk.ranges")
     sheet = later("epsilons.results.report.sheet")
     grouped = later("epsilons.results.release.grouped")
     said = later("epsilons.results.release.said")
@@ -48,7 +49,8 @@ class Estimate:
         phrase: the name of the published numbers, in which {of} stands for the measured column.
         joined: the words between the name of a number and its value in a statement.
         among: whether a statement says which people the numbers are about.
-        adds: whether it is a sum over people; more people then do not reduce its error.
+        adds: whether it is a sum over people: more people then do not make its error smaller, and
+            its half-width is compared with the number itself.
     """
 
     value: Any
@@ -92,15 +94,20 @@ class Estimate:
             )
         )
 
-    def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
-        """Whether each number, in the order of the table, is informative."""
-        return [row.informative for row in self.rows(assumption, confidence)]
+    def listed(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
+        """All numbers that a frame lists, with their names and intervals."""
+        return self.rows(assumption, confidence)
+
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:  # noqa: ARG002
+        """Further columns of a frame, by name, with an entry for each number that it lists."""
+        return {}
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """The precision of each of its numbers."""
         spread = self.largest_spread(assumption, confidence)
+        limits = (-math.inf, math.inf) if self.adds else self.limits
         return [
-            verdict.precision_of(value, low, high, self.limits, spread)
+            verdict.precision_of(value, low, high, limits, spread)
             for value, low, high in self._numbers(assumption, confidence)
         ]
 
@@ -319,15 +326,13 @@ class Scalar(Reportable):
         private = levels if release.neighbours == "add-remove" else []
         return [said.would_help(["larger budgets", *private, *said.narrower(release)])]
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table (columns by name) with one row."""
-        low, high = self.interval(assumption, confidence)
-        columns = {"value": [self.value], "low": [low], "high": [high]}
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """Further columns of a frame: the share of people that the mean covers."""
         share = self.share(assumption, confidence)
         if share is None:
-            return columns
+            return {}
         named = zip(("share", "share_low", "share_high"), share, strict=True)
-        return {**columns, **{name: [each] for name, each in named}}
+        return {name: [each] for name, each in named}
 
     def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
         """The share of people over whom the mean is taken; None for a mean of everyone."""
@@ -350,7 +355,7 @@ class Scalar(Reportable):
 
     def found(self) -> dict[str, float]:
         """The centre and the standard deviation that define the estimated range, as plain data."""
-        if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
+        if self.sigma is None or not isinstance(self.margin, (ranges.Located, ranges.LocatedRatio)):
             return {}
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
 
@@ -501,9 +506,8 @@ class Cells(Reportable):
         )
         return said.sheet_of(release, own)
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each category; bins have two columns of edges."""
-        low, high = self.interval(assumption, confidence)
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """Further columns of a frame: labels, or the edges of bins, and simultaneous intervals."""
         band_low, band_high = self.band(assumption, confidence)
         bins = all(isinstance(each, tuple) for each in self.categories)
         names: dict[str, Any] = {"category": list(self.categories)}
@@ -511,8 +515,7 @@ class Cells(Reportable):
             names = labelled(self.called, self.categories)
         elif bins:
             names = {end: [each[at] for each in self.categories] for at, end in enumerate(_ENDS)}
-        ends = {"low": low, "high": high, "band_low": band_low, "band_high": band_high}
-        return {**names, "share": self.value, **ends}
+        return {**names, "band_low": band_low, "band_high": band_high}
 
 
 def labelled(columns: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
@@ -540,7 +543,7 @@ class VectorEstimate(Reportable):
     value: Floats
     raw: Floats
     ball: float
-    margin: VectorMargin
+    margin: local.VectorMargin
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
@@ -576,11 +579,9 @@ class VectorEstimate(Reportable):
             **self._influence_of_one(),
         }
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each coordinate."""
-        low, high = self.interval(assumption, confidence)
-        places = list(range(len(self.value)))
-        return {"coordinate": places, "value": self.value, "low": low, "high": high}
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:  # noqa: ARG002
+        """A further column of a frame: the index of each coordinate."""
+        return {"coordinate": list(range(len(self.value)))}
 
     @property
     def names(self) -> tuple[str, ...]:

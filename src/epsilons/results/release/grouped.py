@@ -265,9 +265,8 @@ class Groups(Estimate):
             **({"compared": compared} if compared else {}),
         }
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each group."""
-        low, high = self.interval(assumption, confidence)
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """Further columns of a frame: labels, simultaneous intervals, and shares of all people."""
         band_low, band_high = self.band(assumption, confidence)
         share = self.shares(assumption, confidence)
         names = [each or f"group{place or ''}" for place, each in enumerate(self.by)]
@@ -277,9 +276,6 @@ class Groups(Estimate):
             labels = {name: [pair[at] for pair in self.labels] for at, name in enumerate(names)}
         return {
             **labels,
-            "mean": self.value,
-            "low": low,
-            "high": high,
             "band_low": band_low,
             "band_high": band_high,
             "share": share.value,

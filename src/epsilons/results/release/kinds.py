@@ -13,6 +13,7 @@ from epsilons.loading import later
 from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
 from epsilons.results.release.grouped import Groups
 from epsilons.results.report import numbers
+from epsilons.results.report.phrases import short
 from epsilons.risk.margins import Estimated, Margin
 from epsilons.risk.moments import SoftMoments
 from epsilons.risk.quantiles import QuantilesMargin
@@ -89,7 +90,7 @@ class TotalEstimate(Scalar):
         values: the range of one person's value.
     """
 
-    whole: ClassVar[str] = "the range of the total"
+    whole: ClassVar[str] = "the number"
     phrase: ClassVar[str] = "the total{of}"
     remedy: ClassVar[str] = "larger budgets for the strictest people"
     adds: ClassVar[bool] = True
@@ -115,8 +116,10 @@ class Pair(Estimate):
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.
+        columns: the names of both columns; empty for arrays.
     """
 
+    LATER: ClassVar = ("columns",)
     kind: ClassVar = "pair"
     whole: ClassVar[str] = "what a correlation can be"
     value: float
@@ -124,6 +127,7 @@ class Pair(Estimate):
     bounds: Bounds
     beside: Bounds
     margin: SoftMoments
+    columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -189,35 +193,40 @@ class Pair(Estimate):
             "interval": [low, high],
             "bounds": list(self.bounds),
             "beside": list(self.beside),
+            **({"columns": list(self.columns)} if self.columns else {}),
             "slope": self.slope(assumption, confidence)._asdict(),
             "correlation": self.correlation(assumption, confidence)._asdict(),
             "means": [first._asdict(), second._asdict()],
         }
 
-    def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
-        """Whether covariance, correlation, slope and both means are informative, in this order."""
+    def listed(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
+        """Covariance, correlation, slope and both means, each with its own interval."""
         [found] = self.precisions(assumption, confidence)
         known, slope = found.worth != "useless", self.slope(assumption, confidence)
-        means = zip(self.means(assumption, confidence), (self.bounds, self.beside), strict=True)
-        worths = [verdict.precision_of(*mean, bounds).worth for mean, bounds in means]
+        means = zip(
+            ("mean of x", "mean of y"),
+            self.means(assumption, confidence),
+            (self.bounds, self.beside),
+            strict=True,
+        )
+        own = Estimated(self.value, *self.interval(assumption, confidence))
         endless = math.isinf(slope.high - slope.low)
-        return [known, known, known and not endless, *(worth != "useless" for worth in worths)]
-
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each number and its own interval."""
-        low, high = self.interval(assumption, confidence)
-        told = {
-            "covariance": Estimated(self.value, low, high),
-            "correlation": self.correlation(assumption, confidence),
-            "slope": self.slope(assumption, confidence),
-            **dict(zip(("mean", "mean_beside"), self.means(assumption, confidence), strict=True)),
-        }
-        value, low_, high_ = zip(*told.values(), strict=True)
-        return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
+        return (
+            sheet.Row("covariance", *own, known),
+            sheet.Row("correlation", *self.correlation(assumption, confidence), known),
+            sheet.Row("slope", *slope, known and not endless),
+            *(
+                sheet.Row(name, *mean, verdict.precision_of(*mean, bounds).worth != "useless")
+                for name, mean, bounds in means
+            ),
+        )
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase with which a statement names the correlation."""
         pair = f"{of} with a second one" if of else " of two measurements"
+        if of and self.columns:
+            first, second = map(short, self.columns)
+            pair = f' of "{first}" with "{second}"'
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
     def quoted(self, release: Release) -> list[sheet.Row]:
@@ -235,11 +244,15 @@ class Pair(Estimate):
         [found] = self.precisions(*told)
         known = found.worth != "useless"
         shown = value if known else said.DASH
+        x, y = (
+            map(short, self.columns) if self.columns else ("the first column", "the second column")
+        )
+        on = x if self.columns else "the first"
         cells = (
             ("correlation", *_shown(correlation, known=known)),
-            ("slope of the second column on the first", *_shown(self.slope(*told), known=known)),
-            ("mean of the first column", *_shown(first)),
-            ("mean of the second column", *_shown(second)),
+            (f"slope of {y} on {on}", *_shown(self.slope(*told), known=known)),
+            (f"mean of {x}", *_shown(first)),
+            (f"mean of {y}", *_shown(second)),
         )
         heads = ("of both columns", "estimate", f"from ({confidence})", "to")
         table = sheet.SheetTable("rows", heads, cells, "Each interval holds separately.")
@@ -334,12 +347,10 @@ class Quantiles(Estimate):
             "bounds": list(self.bounds),
         }
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table, with a row for each quantile."""
-        low, high = self.interval(assumption, confidence)
-        first, last = self.band(assumption, confidence)
-        ends = {"low": low, "high": high, "band_low": first, "band_high": last}
-        return {"quantile": self.margin.quantiles, "value": self.value, **ends}
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """Further columns of a frame: the share of each quantile, and simultaneous intervals."""
+        low, high = self.band(assumption, confidence)
+        return {"quantile": self.margin.quantiles, "band_low": low, "band_high": high}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -426,11 +437,6 @@ class CountEstimate(Estimate):
         low, high = self.interval(assumption, confidence)
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
 
-    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as a table with one row."""
-        low, high = self.interval(assumption, confidence)
-        return {"value": [self.value], "low": [low], "high": [high]}
-
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase that names the number of people."""
         return "the number of people" + " who answered" * (release.missing == "exclude")
@@ -455,7 +461,7 @@ class SomeEstimate(Scalar):
         bounds: 0 and the number of people.
     """
 
-    whole: ClassVar[str] = "all people"
+    whole: ClassVar[str] = "the number"
     remedy: ClassVar[str] = "larger budgets for the strictest people"
     adds: ClassVar[bool] = True
     value: int

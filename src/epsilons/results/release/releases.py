@@ -18,7 +18,7 @@ from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
 from epsilons.results.release.release import Release
-from epsilons.results.release.spending import Spending
+from epsilons.results.release.spending import Spending, spent_by, weights_of
 from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
 from epsilons.results.report.shown import Shown
 from epsilons.types import Floats, Length
@@ -135,8 +135,8 @@ def _range(release: Release, confidence: float) -> tuple[Any, Any]:
 
 
 _COLUMNS: Final = (
-    *("release", "statistic", "of", "unit"),
-    *("value", "low", "high", "band_low", "band_high", "informative"),
+    *("informative", "release", "statistic", "of", "unit"),
+    *("band_low", "band_high"),
 )
 
 _PRINTED: Final = 24
@@ -169,9 +169,9 @@ class Releases(Shown, Sequence[Release], stored.Stated):
     mechanism: Any
     title: str | None = None
 
-    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent on all releases: see `Release.for_each`."""
-        return self.spent.for_each(epsilon)
+        return spent_by(self.spent, epsilon, weights)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -209,23 +209,27 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                 the property `confidence`.
 
         Returns:
-            Columns for the name of the release, its statistic, the label of the number ("" if it is
-            the only one), its unit or "", the value, the ends of its own interval, and the ends of
-            the simultaneous interval for all numbers of all releases.
+            Columns `name` (the release, and its number if it has several), `value`, `low` and
+            `high`, and after these: whether the number is informative, the release, its statistic,
+            the label of the number ("" if it is the only one), its unit or "", and the ends of the
+            simultaneous interval for all numbers of all releases.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
         level = self.confidence if confidence is None else parameters.confidence(confidence)
-        rows: list[tuple[Any, ...]] = []
+        rows: list[tuple[str, float, float, float]] = []
+        more: list[tuple[Any, ...]] = []
         for one, (name, *joint) in zip(self.each, self.band(level), strict=True):
             unit = "" if one.estimate.in_percent else one.unit or ""
             ends = [np.atleast_1d(each).tolist() for each in joint]
             told = one.estimate.rows(one.assumption, level)
             for row, *band in zip(told, *ends, strict=True):
-                numbers = map(float, (row.value, row.low, row.high, *band))
-                rows.append((name, one.statistic, row.name, unit, *numbers, row.informative))
-        return door.frame(dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+                called = f"{name}: {row.name}" if row.name else name
+                rows.append((called, row.value, row.low, row.high))
+                more.append((row.informative, name, one.statistic, row.name, unit, *band))
+        columns = map(list, zip(*more, strict=True))
+        return door.numbers_frame(rows, dict(zip(_COLUMNS, columns, strict=True)))
 
     def _in_a_line(self) -> str:
         return f"{len(self.each)} releases, {'; '.join(self.names)}"
@@ -271,8 +275,8 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                     _all_numbers(blocks, count),
                 ),
                 (
-                    sheet.SpendingTable(
-                        self.spent, any(one.ledger is not None for one in self.each)
+                    said.spending_part(
+                        self.spent, offered=any(one.ledger is not None for one in self.each)
                     ),
                 ),
                 (
@@ -332,6 +336,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                 for _, low, high in self.band(self.confidence)
             ],
             "spent": [row._asdict() for row in self.spent],
+            **weights_of(self.spent),
         }
 
     def to_json(self) -> str:

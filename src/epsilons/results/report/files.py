@@ -1,4 +1,4 @@
-"""Write pages, and pictures as SVG or PNG. Writes are atomic: a file is never partly written."""
+"""Write pages, tables and pictures. Writes are atomic: a file is never partly written."""
 
 from __future__ import annotations
 
@@ -31,10 +31,19 @@ def _as_png(chart: Any) -> bytes:
     return out.getvalue()
 
 
+def _as_pdf(chart: Any) -> bytes:
+    out = io.BytesIO()
+    chart.save(out, format="pdf")
+    return out.getvalue()
+
+
 PICTURES: Final[Mapping[str, Callable[[Any], bytes]]] = MappingProxyType(
-    {".svg": _as_svg, ".png": _as_png}
+    {".svg": _as_svg, ".png": _as_png, ".pdf": _as_pdf}
 )
 """The function that writes a chart, by file extension."""
+
+TABLES: Final = (".tex", ".md")
+"""The extensions of tables, which need no extra."""
 
 
 def ready(path: str | os.PathLike[str]) -> None:
@@ -47,33 +56,33 @@ def ready(path: str | os.PathLike[str]) -> None:
         FileError: the path is a directory, or its folder does not exist.
         MissingExtraError: the extra `report` is not installed.
     """
-    _place(path, "report.html")
-    charts.require()
+    if _place(path, "report.html").suffix.lower() not in TABLES:
+        charts.require()
 
 
 def picture_ready(path: str | os.PathLike[str]) -> None:
     """Check that a picture can be created and written, before any budget is spent.
 
     Raises:
-        FileError: the path is a directory, its folder does not exist, or its extension is neither
-            .svg nor .png.
+        FileError: the path is a directory, its folder does not exist, or its extension is not .svg,
+            .png or .pdf.
         MissingExtraError: the extra `report` is not installed.
     """
     target = _place(path, "figure.svg")
     if target.suffix.lower() not in PICTURES:
         raise FileError(
-            f"path: {str(target)!r} must end with {' or '.join(PICTURES)}, which decides the "
-            "kind of picture."
+            f"path: {str(target)!r} must end with .svg, .png or .pdf, which decides the kind of "
+            "picture."
         )
     charts.require()
 
 
 def write_page(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a page atomically.
+    """Write a page or a table atomically.
 
     Args:
         path: the path of the file; an existing file is replaced.
-        text: the text of the page.
+        text: the text of the page or the table.
 
     Returns:
         The path.
@@ -85,17 +94,17 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
 
 
 def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
-    """Write a chart as SVG or PNG, atomically.
+    """Write a chart as SVG, PNG or PDF, atomically.
 
     Args:
-        path: the path of the file, with extension .svg or .png; an existing file is replaced.
+        path: the path of the file, with extension .svg, .png or .pdf; an existing file is replaced.
         chart: an Altair chart.
 
     Returns:
         The path.
 
     Raises:
-        FileError: the extension is neither .svg nor .png, or the file cannot be written.
+        FileError: the extension is none of these, or the file cannot be written.
         MissingExtraError: the extra `report` is not installed.
     """
     picture_ready(path)

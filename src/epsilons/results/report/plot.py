@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from epsilons.errors import FileError
 from epsilons.results.report import charts
 from epsilons.results.report.sheet import Figure, Ranges, Sheet, SpendingTable
 
@@ -20,6 +21,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
+        FileError: there is nothing to draw.
     """
     alt = charts.altair_module()
     lead = [each for each in sheet.all(Figure) if each.lead and each.drawing is not None]
@@ -28,6 +30,8 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
     # Each figure has its own axes, because units can differ (minutes, shares).
     if len(shown) > 1:
         shown = [alt.vconcat(*shown).resolve_scale(x="independent", y="independent")]
+    if not shown:
+        raise FileError("path: this result has no picture; write it as .html, .tex or .md.")
     below = [charts.spending_bars(each).properties(width=_WIDTH) for each in spent]
     drawn = alt.vconcat(*shown, *below) if below else shown[0]
     chart: altair.TopLevelMixin = drawn.properties(title=_title(sheet, lead))

@@ -13,13 +13,14 @@ from epsilons.results.report.numbers import legible, to_json
 if TYPE_CHECKING:
     import altair
 
-    from epsilons.results.report import files, notebook, page, plot, text
+    from epsilons.results.report import files, notebook, page, plot, tables, text
     from epsilons.results.report.sheet import Sheet
 else:
     files = later("epsilons.results.report.files")
     notebook = later("epsilons.results.report.notebook")
     page = later("epsilons.results.report.page")
     plot = later("epsilons.results.report.plot")
+    tables = later("epsilons.results.report.tables")
     text = later("epsilons.results.report.text")
 
 __all__ = ["Shown", "Written"]
@@ -49,10 +50,12 @@ class Written(ABC):
         return text.printed(self.sheet())
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a self-contained HTML page.
+        """Write the result to a file, in the format of its extension.
 
         Args:
-            path: the path of the file; an existing file is replaced.
+            path: the path of the file; an existing file is replaced. `.tex` and `.md` are tables
+                (`to_latex`, `to_markdown`), `.svg`, `.png` and `.pdf` are pictures, and anything
+                else is a self-contained HTML page.
 
         Returns:
             The path.
@@ -61,7 +64,20 @@ class Written(ABC):
             MissingExtraError: there are figures, and the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return files.write_page(path, self.to_html())
+        suffix = Path(path).suffix.lower()
+        if suffix in files.PICTURES:
+            files.picture_ready(path)
+            return files.write_picture(path, plot.as_chart(self.sheet()))
+        written = {".tex": self.to_latex, ".md": self.to_markdown}
+        return files.write_page(path, written.get(suffix, self.to_html)())
+
+    def to_latex(self) -> str:
+        """Return the numbers as a LaTeX table, for `booktabs`; all text is escaped."""
+        return tables.as_latex(self.sheet())
+
+    def to_markdown(self) -> str:
+        """Return the numbers as a Markdown table; all text is escaped."""
+        return tables.as_markdown(self.sheet())
 
     def to_html(self) -> str:
         """Return the page of `report` as text.
@@ -89,7 +105,8 @@ class Shown(Written):
         """Write the picture of `plot` to a file, for a paper or a slide.
 
         Args:
-            path: the path of the file, with extension .svg or .png; an existing file is replaced.
+            path: the path of the file, with extension .svg, .png or .pdf; an existing file is
+                replaced.
 
         Returns:
             The path.

@@ -10,7 +10,7 @@ from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import LABELS, SEEDED, spending_table
 from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable, shown
 
-__all__ = ["brief", "printed", "table", "wrapped"]
+__all__ = ["brief", "first_tables", "printed", "table", "wrapped"]
 
 ROWS: Final = 12
 """The maximum number of result rows that `print` shows."""
@@ -34,7 +34,7 @@ def brief(sheet: Sheet) -> str:
     """The short text of `print`: numbers, verdict, people, assumption and spending."""
     if not sheet.summary:
         return printed(sheet)
-    tables = _first_tables(sheet)
+    tables = first_tables(sheet)
     lines = [SEEDED] if sheet.simulated else []
     lines += [wrapped(sheet.title)] if sheet.title is not None else []
     lines += [sheet.headline] if sheet.headline else []
@@ -57,7 +57,7 @@ def brief(sheet: Sheet) -> str:
     return "\n".join([*lines, DETAILS])
 
 
-def _first_tables(sheet: Sheet) -> list[SheetTable]:
+def first_tables(sheet: Sheet) -> list[SheetTable]:
     """The tables that `print` shows: those made for `print`, or else the first block of tables."""
     order = ("first", "", "brief", "whole")
     tables = [

@@ -193,15 +193,14 @@ def _loss(at: Floats, ratio: float, cells: int) -> Floats:
 
 def beyond(a: Floats, sigma: Floats) -> Floats:
     """P(σN + L > a) for Laplace noise L of scale 1 and σ > 0, accurate to seven digits."""
-    z, root = a / sigma, math.sqrt(2.0)
+    z = a / sigma
     bell = np.exp(-0.5 * z * z)
     gap = z - sigma
-    inner = bell * _erfcx(np.abs(gap) / root)
+    middle, inner, far = bell * _erfcx(np.stack([z, np.abs(gap), z + sigma]) / math.sqrt(2.0))
     with np.errstate(over="ignore"):
         fall = 2.0 * np.exp(np.minimum(0.5 * sigma * sigma - a, 0.0)) - inner
     near = np.where(gap < 0.0, inner, fall)
-    far = bell * _erfcx((z + sigma) / root)
-    return np.asarray(0.5 * bell * _erfcx(z / root) + 0.25 * (near - far))
+    return np.asarray(0.5 * middle + 0.25 * (near - far))
 
 
 _SERIES: Final = (
@@ -214,9 +213,10 @@ _SERIES: Final = (
 def _erfcx(x: Floats) -> Floats:
     """e^{x²}·erfc(x) for x ≥ 0, accurate to seven digits."""
     t = 1.0 / (1.0 + 0.5 * x)
-    total = np.zeros_like(t)
-    for each in reversed(_SERIES):
-        total = total * t + each
+    total = np.full_like(t, _SERIES[-1])
+    for each in _SERIES[-2::-1]:
+        total *= t
+        total += each
     return np.asarray(t * np.exp(total))
 
 

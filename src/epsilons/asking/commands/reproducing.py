@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from epsilons.papers.figures import ARTEFACTS, chosen
-from epsilons.papers.figures import reproduce as reproduce_all
-from epsilons.results.report import table
+from epsilons.asking.commands import options, spoken
+from epsilons.loading import later
+from epsilons.results import report
+
+if TYPE_CHECKING:
+    from epsilons.papers import figures
+else:
+    figures = later("epsilons.papers.figures")
 
 
-@click.command()
+__all__ = ["REPRODUCE"]
+
+
+@click.command("reproduce")
 @click.argument("what", required=False, metavar="[PAPER|TABLE|FIGURE|all]")
 @click.option("--quick", is_flag=True, help="Fewer trials: minutes instead of an hour.")
 @click.option(
@@ -24,8 +32,10 @@ from epsilons.results.report import table
     help="The folder for numbers, pictures and pages.",
 )
 @click.option("--seed", type=int, default=1, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def reproduce(what: str | None, quick: bool, out: Path, seed: int, as_json: bool) -> None:
+@options.JSON
+def REPRODUCE(  # noqa: N802
+    what: str | None, quick: bool, out: Path, seed: int, as_json: bool
+) -> None:
     """Reproduce tables and figures of the five papers, next to the printed numbers.
 
     Without an argument, list the tables and figures and run nothing.
@@ -33,26 +43,30 @@ def reproduce(what: str | None, quick: bool, out: Path, seed: int, as_json: bool
     Results in the folder with the same settings are kept, so a stopped run continues.
     """
     if what is None:
-        click.echo(_listed(as_json))
+        spoken.tell(_artefacts(), _listed(), as_json=as_json)
         return
-    wanted = chosen(ARTEFACTS, what)
-    pages = reproduce_all(wanted, out, quick=quick, seed=seed, progress=_told, left_out=_left_out)
-    if as_json:
-        click.echo(json.dumps({"index": str(out / "index.html"), "pages": [str(p) for p in pages]}))
-    else:
-        things = "table or figure" if len(pages) == 1 else "tables and figures"
-        click.echo(f"{len(pages)} {things}. Open {out / 'index.html'}.")
+    wanted = figures.chosen(figures.ARTEFACTS, what)
+    pages = figures.reproduce(
+        wanted, out, quick=quick, seed=seed, progress=_told, left_out=_left_out
+    )
+    things = "table or figure" if len(pages) == 1 else "tables and figures"
+    told = {"index": str(out / "index.html"), "pages": [str(page) for page in pages]}
+    spoken.tell(told, f"{len(pages)} {things}. Open {told['index']}.", as_json=as_json)
 
 
-def _listed(as_json: bool) -> str:
-    """Return the list of tables and figures, as a table or as JSON."""
-    if as_json:
-        there = [{"name": each.name, "title": each.title} for each in ARTEFACTS]
-        return json.dumps({"artefacts": there}, ensure_ascii=False)
-    papers = ", ".join(sorted({each.paper for each in ARTEFACTS}))
+def _artefacts() -> dict[str, list[dict[str, str]]]:
+    """Return the names and titles of all tables and figures."""
+    there = [{"name": each.name, "title": each.title} for each in figures.ARTEFACTS]
+    return {"artefacts": there}
+
+
+def _listed() -> str:
+    """Return the list of tables and figures, as text."""
+    papers = ", ".join(sorted({each.paper for each in figures.ARTEFACTS}))
+    rows = [(each.name, each.title) for each in figures.ARTEFACTS]
     return "\n".join(
         [
-            table(("name", "title"), [(each.name, each.title) for each in ARTEFACTS], words=True),
+            report.table(("name", "title"), rows, words=True),
             "",
             f"Name one of them, a paper ({papers}), or all, which takes an hour; with --quick "
             "minutes.",

@@ -1,0 +1,179 @@
+"""`publish --check`: all checks of a study, its plan and its charge, with nothing drawn or paid.
+
+The study goes through the corridor, as it will when it is published, to an account that is never
+settled: the corridor draws only if its account says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from epsilons import Budgets, SeveralPlans, check, plan, publish
+from epsilons.budgets.levels import float_up
+from epsilons.draws.accounts import AccountSheet, Charge, Settled
+from epsilons.errors import ArgumentError
+from epsilons.ledger.claim import Claim
+from epsilons.questions import Question
+from epsilons.questions.question import TERMS, Call
+from epsilons.results import report
+from epsilons.results.release import Releases
+
+__all__ = ["Trial", "tried"]
+
+_NOTHING = "Nothing was drawn, and nobody was charged."
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a study would publish, and what people would spend on it.
+
+    Attributes:
+        plan: the forecast of all questions; None if it cannot be forecast before anything is drawn.
+        spent: for each budget, how many people have it (None if private) and what each of them
+            would spend; None where it depends on what is drawn: at most the budget.
+        before: whether the ledger already has this answer: it would be given again, at no charge.
+        alarms: the reasons why a result would not be informative, one sentence each.
+    """
+
+    plan: SeveralPlans | None
+    spent: tuple[tuple[float, int | None, float | None], ...]
+    before: bool
+    alarms: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trial as plain data."""
+        return {
+            "drawn": False,
+            "before": self.before,
+            "alarms": list(self.alarms),
+            "spent": [
+                {"epsilon": level, "people": people, "spent": spent}
+                for level, people, spent in self.spent
+            ],
+            "plan": None if self.plan is None else self.plan.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, with ∞ as "inf"."""
+        return report.to_json(self.to_dict())
+
+    def details(self) -> str:
+        """Return the complete description as text."""
+        return self._text("" if self.plan is None else self.plan.details())
+
+    def __str__(self) -> str:
+        return self._text("" if self.plan is None else str(self.plan))
+
+    def _text(self, plan: str) -> str:
+        if self.before:
+            return f"The ledger has this answer: it would be given again, at no charge. {_NOTHING}"
+        rows = [
+            (
+                report.number(level),
+                "private" if people is None else f"{people:,}",
+                "at most all" if spent is None else report.number(spent),
+            )
+            for level, people, spent in self.spent
+        ]
+        lines = [
+            *(report.wrapped(f"ALARM: {each}") for each in self.alarms),
+            *([plan] if plan else []),
+            *(["", report.table(("budget", "people", "each would spend"), rows)] if rows else []),
+            "",
+            f"Nothing here would be refused. {_NOTHING}",
+        ]
+        return "\n".join(lines).lstrip("\n")
+
+
+class _Unpaid:
+    """An account that passes every check on and is never settled, so nothing is drawn.
+
+    Args:
+        neighbours: the neighbouring relation of the study.
+        epsilon: the budgets, without a ledger.
+        claim: the claim on a ledger, which is not opened; None without a ledger.
+    """
+
+    def __init__(self, neighbours: str, epsilon: Any, claim: Claim | None) -> None:
+        self.neighbours = neighbours if claim is None else claim.neighbours
+        self.epsilon = epsilon
+        self.charge: Charge | None = None
+        self._claim = claim
+
+    def open(self, question: str, *former: str) -> Releases | None:
+        """Return the settled result, if the ledger has it. Nothing is opened."""
+        return None if self._claim is None else self._claim.look(question, *former)
+
+    def sheet(self, data: Any, person: Any) -> AccountSheet:
+        """Return the data with the budgets that would be offered."""
+        if self._claim is not None:
+            self.epsilon = self._claim.sheet(data, person).epsilon
+        return AccountSheet(data, self.epsilon)
+
+    def settle(self, charge: Charge | None, _draw: Callable[[], Settled], /) -> Settled:
+        """Keep the charge that would be made, and draw nothing."""
+        self.charge = charge
+        return Settled(cast(Releases, None), cast(Charge, charge))
+
+    def let_go(self) -> None:
+        """Nothing is held back."""
+
+
+def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | None) -> Trial:
+    """Run every check of a study, and forecast it. Nothing is drawn, opened or charged.
+
+    Args:
+        questions: the questions.
+        terms: arguments of `epsilons.publish`.
+        claim: the claim on a ledger, or None.
+
+    Raises:
+        ArgumentError, DataError, FileError, LedgerError: publishing the study would raise it.
+    """
+    given = {name: each for name, each in terms.items() if name not in ("epsilon", "source")}
+    account = _Unpaid(given.get("neighbours", "replace"), terms.get("epsilon"), claim)
+    if claim is None and account.epsilon is None:
+        raise ArgumentError("epsilon is needed: the column of budgets, or one number for everyone.")
+    # A settled result is not None; a trial, which is never settled, returns None.
+    before = publish(questions, **given, ledger=account) is not None
+    if before:
+        return Trial(None, (), before, ())
+    own = {name: given[name] for name in TERMS if name in given}
+    division = {name: given[name] for name in ("shares", "targets") if name in given}
+    budgets = _budgets(questions, own, account.epsilon)
+    forecast = None
+    if budgets is not None:
+        fixed = {name: own[name] for name in ("neighbours", "cap") if name in own}
+        forecast = plan(questions, epsilon=budgets, **division, **fixed)
+    looks = [check(each, **{**own, "epsilon": account.epsilon}) for each in questions]
+    alarms = tuple(dict.fromkeys(alarm for look in looks for alarm in look.alarms))
+    return Trial(forecast, _spent(account.charge, budgets, own), before, alarms)
+
+
+def _budgets(questions: Sequence[Question], terms: dict[str, Any], epsilon: Any) -> Budgets | None:
+    """The budgets that a plan needs: of these people, or under add/remove as declared."""
+    if terms.get("neighbours", "replace") != "replace":
+        levels = terms.get("levels")
+        return Budgets(levels) if isinstance(levels, dict) else None
+    call = replace(Call.of(**{**terms, "epsilon": None}), epsilon=epsilon)
+    return questions[0].people(call)
+
+
+def _spent(
+    charge: Charge | None, budgets: Budgets | None, terms: dict[str, Any]
+) -> tuple[tuple[float, int | None, float | None], ...]:
+    """What people at each budget would spend."""
+    public = terms.get("neighbours", "replace") == "replace"
+    levels = np.sort(np.array(list(terms.get("levels") or ()), dtype=float))
+    if budgets is not None:
+        levels = budgets.levels
+    elif charge is not None:
+        levels = charge.levels
+    unknown = [None] * len(levels)
+    counts = budgets.counts.tolist() if public and budgets is not None else unknown
+    losses = unknown if charge is None else [float_up(each) for each in charge.on(levels)]
+    return tuple(zip(levels.tolist(), counts, losses, strict=True))
