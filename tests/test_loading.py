@@ -119,6 +119,8 @@ def test_every_public_name_is_there() -> None:
     assert everything["mean"] is ep.mean
     with pytest.raises(AttributeError, match=r"'epsilons' has no attribute 'men'"):
         ep.men  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'shares'. Did you mean 'frequencies'\?"):
+        ep.shares  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(ImportError, match="men"):
         from epsilons import men  # type: ignore[attr-defined]  # noqa: F401
 

@@ -49,7 +49,18 @@ if TYPE_CHECKING:
     from epsilons.questions.variance import Variance
     from epsilons.results.release import Comparisons, Release, Releases, compare
 else:
-    __getattr__, __dir__ = names(__name__)
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "average": "mean",
+            "correlation": "covariance",
+            "histogram": "frequencies",
+            "median": "quantile",
+            "shares": "frequencies",
+            "std": "variance",
+            "sum": "total",
+        },
+    )
 
 __all__ = [
     "Allocation",

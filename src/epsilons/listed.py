@@ -52,7 +52,8 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
             raise ArgumentError(f"{name} has {what}, which are not labels. {how}")
         raise ArgumentError(
             f"categories has {what}, which are bins of numbers, not categories: write edges=[…] "
-            "instead of categories=[…]."
+            "instead of categories=[…]. If they are codes, such as 1.0 for yes, convert the column "
+            "to integers and declare categories=[0, 1]."
         )
     if not (all(issubclass(type_, str) for type_ in types) or types in ({bool}, {int})):
         raise ArgumentError(f"{name} are not all of one type. {how}")

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -26,17 +26,21 @@ if TYPE_CHECKING:
 __all__ = ["later", "names"]
 
 
-def names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def names(
+    package: str, meant: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package that loads its names on first use.
 
     Args:
         package: the package's `__name__`.
+        meant: names that users guess, each with the name that they mean.
     """
 
     def load(name: str) -> Any:
         module = None if name.startswith("__") else _imports(package).get(name)
         if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = f". Did you mean {meant[name]!r}?" if name in meant else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         if module == package:
             value = importlib.import_module(f"{package}.{name}")
         else:
