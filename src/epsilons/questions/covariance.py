@@ -91,7 +91,7 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def subject(self) -> Any:
-        """Both names on one line; the first column, if one of them is an array."""
+        """The names of both columns on one line, or the first column if one of them is an array."""
         both = (self.x, self.y)
         return " × ".join(map(str, both)) if all(isinstance(one, str) for one in both) else self.x
 

@@ -149,7 +149,7 @@ class Mean(Question):
             super().check_terms(call)
 
     def check_weights(self, call: Call) -> None:
-        """Reject weights where nothing is proven: also if the range has to be found."""
+        """Reject weights for which no interval is proven, such as those with an unknown range."""
         super().check_weights(call)
         if call.weights is not None and self.bounds is None:
             raise ArgumentError(

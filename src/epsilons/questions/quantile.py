@@ -92,14 +92,15 @@ _INTERVAL: Final = Fraction(1, 2)
 """The fraction of a quantile's budget for its interval; the quantile gets the rest."""
 
 _PARTS: Final = 2**16
-"""The denominator with which selections write a share q."""
+"""Selections round a share q to a multiple of 1 divided by this number."""
 
 _WHOLE: Final = (_PARTS, 0)
-"""What an interval must reach if both of its ends are the bounds: nothing on either side."""
+"""The ranks that an interval must reach if both of its ends are the bounds of the range. They
+require nothing on either side."""
 
 
 def _radii() -> Integers:
-    """Return 0, 1, 2, ..., in steps of at least a quarter, until all cells are in reach."""
+    """Return 0, 1, 2, … up to all cells. Each number exceeds the last by 1 or by a quarter."""
     found = [0]
     while found[-1] < FINE:
         found.append(max(found[-1] + 1, found[-1] * 5 // 4))
@@ -120,8 +121,8 @@ _FEWEST_BITS: Final = 8
 the largest weight."""
 
 _NOISE: Final = 2.0
-"""How much longer than the gap one side of an interval is on average, in multiples of 1/rate: the
-selected cell is off by about 1/rate, and so is the selected interval."""
+"""The average length of one side of an interval, in ranks, is the gap plus this multiple of 1/rate.
+The selected cell is off by about 1/rate, and so is the selected interval."""
 
 _LARGEST: Final = 1024.0
 """The most that a selection takes from anyone's budget."""
@@ -420,7 +421,7 @@ class Selecting:
         return float(whole * part / len(self.quantiles) / 2 / Fraction(2) ** self.shift)
 
     def _quantile(self, q: float, unit: int) -> Nested:
-        """Return the selection of a cell: the first that has a share q of the weight up to it."""
+        """Return the selection of the first cell with a share q of the weight at or below it."""
         ends = np.arange(1, FINE + 1)
         aim = _PARTS, min(max(round(q * _PARTS), 1), _PARTS - 1)
         return self._stage(self._own, np.zeros_like(ends), ends, aim, _SOUGHT[0], unit)
@@ -554,12 +555,12 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
 
 
 def _below(q: float) -> int:
-    """Return q in parts of `_PARTS`, rounded down; all of them if there is no such quantile."""
+    """Return q·`_PARTS`, rounded down; `_PARTS` if there is no such quantile."""
     return (math.floor(q * _PARTS) if q > 0.0 else 0) or _WHOLE[0]
 
 
 def _above(q: float) -> int:
-    """Return q in parts of `_PARTS`, rounded up; none of them if there is no such quantile."""
+    """Return q·`_PARTS`, rounded up; 0 if there is no such quantile."""
     return math.ceil(q * _PARTS) % _PARTS if q < 1.0 else _WHOLE[1]
 
 

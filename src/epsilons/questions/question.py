@@ -368,7 +368,7 @@ UNWEIGHED: Final[Mapping[str, str]] = MappingProxyType(
         "for weights of anything else here. Leave them out."
     }
 )
-"""The sentence about weights of questions for which people have none."""
+"""The message for questions that do not support weights of people."""
 
 
 @dataclass(frozen=True)

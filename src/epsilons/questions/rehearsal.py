@@ -148,7 +148,7 @@ def _said(draw: Draw, *, close: bool) -> Any:
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
     if isinstance(mechanism, Nested):
-        # Noise makes intervals longer than needed, so the result is half a scale beyond the best.
+        # Noise makes selected intervals longer than needed: here, by half of the noise scale.
         far = mechanism.distances(*total)
         return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
     if not isinstance(mechanism, Selection):

@@ -154,7 +154,7 @@ class Total(Question):
         Args:
             weight: the weight of one unit; 1 without weights.
             mechanism: the mechanism that was drawn from.
-            drawn: the lattice point that was drawn.
+            drawn: the drawn integer, in lattice steps.
         """
         n, goal, weighing = int(mechanism.counts.sum()) * weight, self.goal, mechanism.weighing
         margin = Weighed(weighing, mechanism.slack)

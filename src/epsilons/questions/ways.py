@@ -134,7 +134,7 @@ def replace_end(
 
 
 def spending(counted: Tally, spent: Floats) -> ByLevel:
-    """Return everyone's spending under replace, given that of a person or unit at each level."""
+    """Return what everyone spends under replace, given what a person or unit at each level does."""
     heads, weight = counted.heads, counted.weight
     if heads is None:
         return ByLevel(counted.levels, spent, counted.counts)
