@@ -104,8 +104,8 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
 
     Guarantee:
         Pure differential privacy under replace-one, for every input: person i loses at most the sum
-        of their losses in both stages, a rational number of at most ε_i. Proof:
-        docs/proofs/adaptive.md.
+        of their losses in both stages, a rational number of at most ε_i.
+        Proof: docs/proofs/adaptive.md.
 
     Reference:
         New. Both stages are Algorithm HPM of paper *correlated*, on integers, with squares.

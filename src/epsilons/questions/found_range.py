@@ -87,8 +87,8 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     Guarantee:
         Pure differential privacy under replace-one, for every input: person i loses at most the sum
-        of their losses in all stages, a rational number of at most ε_i. Proof:
-        docs/proofs/gaussian.md.
+        of their losses in all stages, a rational number of at most ε_i.
+        Proof: docs/proofs/gaussian.md.
 
     Raises:
         BudgetError: the budgets are too small for this many people. Nothing was drawn.
@@ -172,8 +172,8 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     Guarantee:
         Pure differential privacy under replace-one, for every input: person i loses at most the sum
-        of their losses in all stages, a rational number of at most ε_i. Proof:
-        docs/proofs/gaussian.md.
+        of their losses in all stages, a rational number of at most ε_i.
+        Proof: docs/proofs/gaussian.md.
 
     Reference:
         Paper *gaussian*, Algorithms 5 to 7, with weights min(ε, τ) in place of sampling, and the
