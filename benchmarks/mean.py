@@ -1,4 +1,4 @@
-"""Time of means: for people with many rows, for arrays, and for few people."""
+"""The time of a mean: for a file with many rows per person, for arrays, and for few people."""
 
 from __future__ import annotations
 

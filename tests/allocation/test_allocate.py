@@ -198,7 +198,7 @@ def test_what_cannot_be_meant_is_refused_with_a_hint(
 def test_public_people_beside_budgets_that_are_next_to_nothing(
     tiny: float, assumption: Assumption
 ) -> None:
-    """If the best cap exceeds all floats, only public people have weight, and nothing is NaN."""
+    """If the best cap is too large for a float, only people with ε = ∞ have weight, without NaN."""
     found = ep.allocate([tiny, math.inf], **asdict(assumption), method="minimax")
     assert np.isfinite(found.risk)
     assert 0.0 < found.total <= 1.0

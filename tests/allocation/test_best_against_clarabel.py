@@ -20,8 +20,8 @@ from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
-# Clarabel warns if it does not reach the requested precision. The tests compare with the
-# risk that it reached.
+# Clarabel warns if it does not reach the requested precision. The tests then use the risk of the
+# weights that it found.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 PROFILES = 50
@@ -147,7 +147,7 @@ def objective(
     if assumption == SAMPLE:
         data = max((1.0 - total) ** 2, float(people.counts @ weights**2))
         return data / 4.0 + 2.0 * t * t
-    # Budgets independent of values: all data with j ones and n − j zeros.
+    # If budgets are independent of values, the maximum is over data with j ones and n − j zeros.
     share = np.arange(n + 1) / n
     variance = share * (1.0 - share) * n / (n - 1)
     spread = float(people.counts @ (weights - total / n) ** 2)
@@ -179,7 +179,8 @@ def solve(
     if simplex:
         constraints.append(total == 1.0)
     root = np.sqrt(share)
-    # Use norms instead of squares, so all terms have the magnitude of the error.
+    # Minimize a norm instead of a sum of squares. Then all terms are about as large as the error,
+    # which is better for the solver.
     if assumption == RELATED:
         data = 0.5 * (share @ cp.abs(u - 1.0))
         size = 1.0
@@ -324,4 +325,4 @@ def test_no_point_of_a_fine_grid_on_a_small_simplex_does_better(
             if not np.any(weights[budgets == 0.0]):
                 best = min(best, objective(people, weights, assumption, confidence))
     assert found.risk <= best * (1.0 + 1e-12)
-    assert best <= found.risk * 1.05  # the grid is nearly as good, so both solve the same problem
+    assert best <= found.risk * 1.05  # the risk is not far below the grid's

@@ -43,7 +43,10 @@ def noise(epsilon: Floats, weights: Floats) -> float:
 
 
 def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> float:
-    """Return the squared surrogates (6), (7) and Algorithm 3 of paper *correlated*, for k = 1."""
+    """Return the squared surrogate errors of paper *correlated* for k = 1.
+
+    They are (6), (7) and that of Algorithm 3.
+    """
     n = len(weights)
     far = weights - 1.0 / n
     near = n * float(far @ far) if method.endswith("-t") else float(np.abs(far).sum()) ** 2
@@ -52,9 +55,9 @@ def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> floa
 
 
 def least(method: str, epsilon: Floats, log: float) -> float:
-    """Return the least surrogate on the simplex.
+    """Return the smallest surrogate error over all weights on the simplex.
 
-    For a rule with two surrogates, return the smaller of their minima.
+    If a rule has two surrogate errors, return the smaller of their minima.
     """
     n = len(epsilon)
     inner = (epsilon > 0.0) & np.isfinite(epsilon)

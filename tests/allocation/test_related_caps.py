@@ -76,7 +76,7 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
     mine = float(written(levels, counts, found.spent[None, :], assumption)[0])
     assert found.risk == pytest.approx(mine, rel=1e-9)
     assert mine <= float(risks.min()) * (1.0 + 1e-9)
-    # The scan is nearly as good, so both solve the same problem.
+    # The best cap of the scan is nearly as good. So the scan minimizes the same risk.
     assert mine >= float(risks.min()) * (1.0 - 1e-4)
     goal = MeanGoal(assumption, "mse", 0.95)
     assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, OPEN)
@@ -88,7 +88,7 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
 def test_no_cap_of_a_scan_has_a_smaller_risk(
     assumption: Assumption, name: str, cells: int | None
 ) -> None:
-    """For the PAC error and every error of frequencies, the cap is as good as a full scan's."""
+    """For the PAC error and all errors of frequencies, the cap is as good as the best of a scan."""
     levels, counts = split(PEOPLE[name])
     goals: list[Any] = [MeanGoal(assumption, "pac", 0.9)]
     if cells is not None:
@@ -162,7 +162,7 @@ def test_minimax_is_near_a_scan_of_caps_and_factors(assumption: Assumption, name
     mine = written(levels, counts, found.spent[None, :], assumption, found.total)
     assert found.risk == pytest.approx(float(mine[0]), rel=1e-9)
     assert found.risk <= least * (1.0 + 1e-4)
-    # The grid is nearly as good, so both solve the same problem.
+    # The best weights of the grid are nearly as good. So the grid minimizes the same risk.
     assert found.risk >= least * (1.0 - 0.02)
 
 
@@ -190,7 +190,8 @@ def test_optimal_is_never_worse_than_a_rule_with_a_name(assumption: Assumption, 
 def test_the_less_budgets_tell_the_more_is_spent() -> None:
     """The weaker the relation of budgets to values, the larger the cap.
 
-    The cap starts near the smallest ε, and ends at the best cap for independent budgets.
+    For the strongest relation it is near the smallest ε, and for none it is that for independent
+    budgets.
     """
     for about in ("people", "population"):
         asked = (True, 0.5, 0.2, 0.05, 0.01)

@@ -82,7 +82,7 @@ def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
 
 
 def price(found: Allocation) -> float:
-    """Return the weight that a person may have for each unit of ε that they spend.
+    """Return a person's largest possible weight, divided by the ε that they spend.
 
     It is the scale of Laplace noise, or the unit of staircase noise divided by its rate.
     """
@@ -342,9 +342,9 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
 def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
     strictest: float, assumption: Assumption
 ) -> None:
-    """No finite cap minimizes the squared error here.
+    """If no finite cap minimizes the squared error, the search ends with a large cap.
 
-    The scan still ends, and returns a large cap.
+    Here, people with ε = ∞ and people with nearly no budget take part.
     """
     for words in ({}, {"statistic": "frequencies", "categories": 3}):
         chosen: dict[str, Any] = {**asdict(assumption), "loss": "pac", "confidence": 0.98, **words}

@@ -124,7 +124,7 @@ def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Ass
 def test_the_search_for_the_pac_error_is_near_the_best(
     budgets: dict[float, int], assumption: Assumption
 ) -> None:
-    """The search tries only a few candidates.
+    """The search for the PAC error is nearly exact, although it tries only a few candidates.
 
     Here, its risk is within 3 % of the smallest risk over all rates.
     """

@@ -116,7 +116,7 @@ def test_one_bad_entry_of_bytes_is_refused(make: Make, bad: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_changed_bytes_are_refused_or_are_other_reports(name: str) -> None:
-    """`state` accepts a column if and only if it accepts each of its entries."""
+    """A column in which one bit was changed is accepted if and only if each of its entries is."""
     mechanism, values = CASES[name]
     good = mechanism.randomize(values[0], BUDGETS[0], ep.Seeded(1)).to_bytes()
     draw = np.random.default_rng(8)

@@ -1,4 +1,4 @@
-"""The coin: its exact threshold, the float filter, and the exact fallback."""
+"""The coin of local reports has an exact threshold. A float filter and an exact fallback agree."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_the_ladder_is_near_the_best_of_all_caps() -> None:
 
 
 def test_large_budgets_gain_much() -> None:
-    """At ε = 8 and d = 100, several signs have less than a sixth of the variance of one sign."""
+    """At ε = 8 and d = 100, several signs per report have less than 1/6 of the variance of one."""
     starts, chosen = ladder(100)
     cap = chosen[int(np.searchsorted(starts, 8.0, side="right")) - 1]
     at = np.array([8.0])

@@ -72,9 +72,9 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_by_attack(name: str, weights: str) -> None:
-    """No accepted lies move an estimate further than the bound, and the worst lies attain it.
+    """No accepted lies move an estimate further than the stated bound. The worst lies attain it.
 
-    With several signs, no lies attain it, because the directions of a seed are not aligned.
+    In reports of several signs, no lies attain it, because the directions of one seed differ.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)
@@ -97,8 +97,8 @@ def test_influence_by_attack(name: str, weights: str) -> None:
                 bound = release.influence(k)
                 assert moved <= bound * (1.0 + 1e-6)
                 shares.append(moved / bound)
-        # For numbers, reach and weight are largest at different budgets, so no lie attains the
-        # bound.
+        # If reports are numbers, the largest report and the largest weight occur at different
+        # budgets. So no lie attains the bound.
         assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
 
 

@@ -45,7 +45,7 @@ def test_counts_are_those_of_their_words(epsilon: float) -> None:
 def test_the_exact_way_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Integer arithmetic gives the same counts as the float filter.
 
-    The filter's band of doubt is unlimited here, so every count uses integer arithmetic.
+    Here, the float filter is made to treat every count as undecided.
     """
     budgets = np.geomspace(0.01, 30.0, 200)
     fast = geometric(Seeded(4), budgets, 2**12)
@@ -60,7 +60,7 @@ def test_any_guess_settles_on_the_same_count(guess: int) -> None:
 
 
 def test_a_word_of_zeros_goes_on() -> None:
-    """If a word is zero, further words determine the count: it is not truncated."""
+    """If the first random word is zero, further words determine the count. So it has no maximum."""
     tape = words(0, 1 << 63)  # W = 2⁻⁶⁵
     assert geometric(tape, np.array([1.0]), 1).tolist() == [45]  # −ln W = 45.05
     further = words(0, 0, 1 << 63)

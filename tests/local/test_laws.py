@@ -61,7 +61,10 @@ def test_bits_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_numbers_as_one_bit_have_the_law_that_the_checker_reads(epsilon: float) -> None:
-    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words. Then `coin(ε)` words flip the bit."""
+    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words.
+
+    Then `coin(ε)` of 2⁶⁴ words flip the bit.
+    """
     flip = coin(epsilon)
     mean = local.Mean((0, 1))
     channel: Any = mean.channel(epsilon)
@@ -110,7 +113,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
     for value, chances in zip(channel.inputs, channel.chances, strict=True):
         for row in range(1, many):
             minus = (row & int(value)).bit_count() % 2  # type: ignore[call-overload]
-            drawn = (row - 1,) if many > 2 else ()  # with a single row, no row is drawn
+            drawn = (row - 1,) if many > 2 else ()  # if there is a single row, no word chooses it
             (f_row, flipped), (k_row, kept) = flips_at(shares, value, epsilon, drawn, flip)
             assert f_row.tolist() == k_row.tolist() == [row]
             assert (int(flipped[0]), int(kept[0])) == (1 - minus, minus)
@@ -121,7 +124,10 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
 @pytest.mark.rotates(4)
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_rows_of_signs_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
-    """In "projection", `coin(ε)` words flip an answer. The public seed determines the signs."""
+    """In the method "projection", `coin(ε)` of 2⁶⁴ words flip an answer.
+
+    The public seed determines the signs.
+    """
     flip = coin(epsilon)
     tables = []
     for seed in (0, 7):
@@ -284,7 +290,7 @@ def test_a_band_pays_for_every_category(method: str) -> None:
 
 
 def test_labels_are_counted_where_they_were_declared() -> None:
-    """Another order of labels gives other parameters. Answers count for the right label."""
+    """If labels are declared in another order, answers still count for the right label."""
     one, two = local.Frequencies(["x", "y", "z"]), local.Frequencies(["z", "x", "y"])
     assert one.parameters != two.parameters
     values = np.repeat(["x", "y", "z"], [30_000, 20_000, 10_000])
@@ -371,7 +377,7 @@ def test_one_simulated_batch_marks_a_whole_column() -> None:
 
 
 def test_states_know_the_furthest_of_both() -> None:
-    """A merged state has the larger weight and reach of its two parts, in either order."""
+    """A merged state has the larger of its parts' weights and of their reaches, in either order."""
     mean = local.Mean((0, 1), method="laplace")
     # The maxima over ε = ½ and ε = 6 of w/ε, of w and of w·(½ + 50/ε).
     heavy = 36 / 44

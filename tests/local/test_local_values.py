@@ -226,7 +226,7 @@ def released(mechanism: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("part", [1.0, 0.05])
 def test_related_budgets_add_what_weights_and_the_sample_may_draw(part: float) -> None:
-    """If budgets are related to values, the error bound has two more terms. Each uses half of β.
+    """If budgets may be related to values, the error bound has two more terms. Each gets β/2.
 
     One term is for the bias towards people with larger weights, the other for the sampling of
     people. Both terms scale with the distance between the mean values of different budget levels,

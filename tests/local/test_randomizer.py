@@ -150,7 +150,7 @@ def test_a_budget_in_a_report_that_means_nothing_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_weights_by_variance_are_the_best_there_are(name: str) -> None:
-    """The risk of many reports is 1/Σ(1/risk), summed over single reports of any budgets."""
+    """The risk of many reports is 1/Σ(1/r), where r is the risk of each single report."""
     mechanism, values = CASES[name]
     alone = [
         mechanism.estimate(mechanism.randomize(value, budget, ep.Seeded(1))).risk

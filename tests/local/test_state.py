@@ -1,4 +1,4 @@
-"""Counting budgets in parts gives the same counts as a dictionary."""
+"""Budgets that are counted in parts have the same counts as in a dictionary."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_budgets_that_the_exponential_does_not_tell_go_the_other_way(
 @pytest.mark.parametrize("low", [1e-9, 0.05])
 @pytest.mark.parametrize("people", [1, 6, 7, 8, 100])
 def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> None:
-    """Sums in parts of seven, with dot products of length three, equal a loop over people."""
+    """Sums that are computed in parts of seven people equal a loop over all people."""
     rng = np.random.default_rng(people)
     budgets = np.exp(rng.uniform(math.log(low), 1.0, people))
     bits = rng.random(people) < 0.4
@@ -83,7 +83,7 @@ def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> No
 
 
 def test_the_reach_of_bits_is_theirs_alone() -> None:
-    """The reach of bits is not affected by numbers at larger budgets in the same batch."""
+    """The largest effect of a bit does not depend on numbers at larger budgets in its batch."""
     mean = local.Mean((0, 1), "laplace")
     bits, numbers = np.array([True, False]), np.array([2**29])
     budgets = np.array([0.25, 0.5, 8.0])

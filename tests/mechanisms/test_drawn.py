@@ -125,7 +125,10 @@ def test_counts_of_levels_have_noise_of_their_own_rates() -> None:
 
 
 def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
-    """Totals move by exactly `moves`·weight·reach in ℓ1. `moves` is 2 if people are replaced."""
+    """One person changes totals by exactly `moves`·weight·reach in the ℓ1 norm.
+
+    The factor `moves` is 2 if people are replaced, and 1 if they are added or removed.
+    """
     histogram = build_histogram(SHARES, unit=1)
     before = np.zeros((3, 3), dtype=np.int64)
     before[:, 0] = 80
@@ -175,7 +178,7 @@ def test_coins_are_rounded_down() -> None:
 
 
 def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person is kept for exactly the integers below p·2⁵³, of 2⁵³ equally likely ones."""
+    """Of 2⁵³ equally likely integers, exactly those below p·2⁵³ keep a person of probability p."""
     keep = (Fraction(0), Fraction(3, 2**53), Fraction(1, 2), Fraction(1))
     level_of = np.array([0, 1, 1, 2, 2, 3])
     tossed = np.array([0, 2, 3, 2**52 - 1, 2**52, 2**53 - 1])
@@ -192,7 +195,7 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.statistical
 def test_as_many_stay_as_coins_say() -> None:
-    """At three levels, the fraction of people kept is the probability of the coin.
+    """At each of three levels, the fraction of people kept is near the coin's probability.
 
     By Hoeffding's inequality, the false-alarm probability is 1e-7.
     """
@@ -208,7 +211,7 @@ def test_as_many_stay_as_coins_say() -> None:
 
 
 def test_fractions_are_computed_once() -> None:
-    """Losses on a fine ladder are cached, because it has thousands of rungs (budget levels)."""
+    """Losses are computed only once: a ladder can have thousands of rungs (budget levels)."""
     counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
     for mechanism in (pair_of("transformed"), cell_sums(), counts):
         assert mechanism.losses is mechanism.losses

@@ -128,7 +128,8 @@ def test_draws_are_totals_plus_noise_of_the_law() -> None:
     noise = (many - total).astype(np.float64) / float(mechanism.scale)
     assert not (one - total).sum()
     assert not (many - total).sum(axis=1).any()
-    # |X_1| + … + |X_4| is twice a sum of three exponential variables with half the scale.
+    # If four noises X sum to zero, |X_1| + … + |X_4| is twice the sum of three exponential
+    # variables with half the scale.
     assert abs(np.abs(noise).sum(axis=1).mean() - 3.0) < 6.0 * math.sqrt(3.0 / 3000.0)
     shares = mechanism.estimates(total)
     assert shares.sum() == pytest.approx(1.0)
@@ -164,7 +165,10 @@ def test_the_weighing_is_that_of_the_allocation() -> None:
 
 
 def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
-    """Return a small closed table for a few people. Its probabilities can be enumerated."""
+    """Return a mechanism for a few people with noise that sums to zero.
+
+    Its probabilities can be enumerated.
+    """
     return ClosedHistogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),

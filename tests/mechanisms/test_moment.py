@@ -1,4 +1,4 @@
-"""A mean with its squares costs no more than the mean alone, and losses are within all budgets."""
+"""A mean drawn with its sum of squares costs no more privacy than the mean alone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_stairs_are_for_the_mean_alone() -> None:
 
 @pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
 def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
-    """The loss is the largest joint change of both sums, over all data and neighbours on a grid."""
+    """The loss is the largest change of both sums together, over all neighbours on a grid."""
     grid, scale = 4, 4
     levels = np.array(sorted(set(epsilon)))
     counts = np.array([epsilon.count(level) for level in levels])
@@ -210,7 +210,7 @@ def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     real = count_numpy.squares
 
     def wrong(grid: Any) -> Any:
-        # The fault "rows" counts each of a person's three rows, instead of the person once.
+        # The fault "rows" counts a person once for each of their three rows.
         return 2 * real(grid) if fault == "twice" else 3 * real(grid)
 
     monkeypatch.setattr(count_numpy, "squares", wrong)

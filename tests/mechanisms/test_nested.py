@@ -1,4 +1,4 @@
-"""Selection of one of nested intervals: its distances, law, draws, loss and checker."""
+"""Selection of one of several nested intervals: its distances, probabilities, draws and loss."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def distances_of(mechanism: Nested, people: list[tuple[int, int]]) -> list[int]:
 
 
 def law_of(mechanism: Nested, far: list[int]) -> list[float]:
-    """Return the probability of each interval, by enumeration of all orders."""
+    """Return the probability of each interval, by enumerating all orders of the intervals."""
     heads = [math.exp(-(each - min(far)) / mechanism.scale) for each in far]
     found = [0.0] * len(far)
     for order in itertools.permutations(range(len(far))):
@@ -102,7 +102,7 @@ def test_a_quantile_is_the_first_cell_with_its_share_up_to_it() -> None:
 def test_nobody_loses_more_than_their_weight_says(
     intervals: tuple[list[int], list[int]], low: int, high: int
 ) -> None:
-    """The exact law of all data sets of three people in five cells, and of all their neighbours."""
+    """Losses are as stated for all neighbouring data sets of three people in five cells."""
     mechanism = nested(16, intervals, low, high)
     assert mechanism.losses == tuple(Fraction(2 * 8 * k, 16) for k in WEIGHTS)
     most = worst_losses(mechanism)
@@ -157,7 +157,7 @@ def test_draws_follow_the_law(people: list[tuple[int, int]], scale: int, seed: i
 
 @pytest.mark.statistical
 def test_draws_are_not_those_of_an_exponential_mechanism() -> None:
-    """Power: for one good interval and three bad ones the two laws differ, and draws show it."""
+    """Power: draws show that the probabilities differ from those of the exponential mechanism."""
     mechanism, people, size = nested(6), [(0, 3), (3, 4), (7, 3)], 3000
     far = np.array(distances_of(mechanism, people))
     law = np.array(law_of(mechanism, distances_of(mechanism, people)))
@@ -193,7 +193,7 @@ def test_no_distance_overflows() -> None:
 
 @dataclass(frozen=True, eq=False)
 class Summed(Nested):
-    """A faulty mechanism: it adds up what is missing on both sides."""
+    """A faulty mechanism: it adds the missing weights of both sides. Only the larger counts."""
 
     def distances(self, cells: Any, masses: Any) -> list[int]:
         people = list(zip(cells.tolist(), masses.tolist(), strict=True))
@@ -218,7 +218,7 @@ class Doubled(Nested):
 
 @dataclass(frozen=True, eq=False)
 class OneSided(Nested):
-    """A faulty mechanism: it ignores what is before an interval."""
+    """A faulty mechanism: it ignores the people below an interval."""
 
     def distances(self, cells: Any, masses: Any) -> list[int]:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}

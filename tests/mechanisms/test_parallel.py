@@ -1,4 +1,4 @@
-"""Public groups: everyone's loss is that of the mechanism of their group."""
+"""If groups are public, everyone's loss is that of the mechanism of their own group."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def law_of(people: list[tuple[int, int]], scale: int, odds: tuple[int, int]) -> 
         before = sum(right * k if cell < candidate else -left * k for cell, k in people)
         after = sum(left * k if cell > candidate else -right * k for cell, k in people)
         shares.append((prior, max(0, before, after) / scale))
-    least = min(far for _, far in shares)  # a common factor cancels
+    least = min(far for _, far in shares)  # a factor common to all candidates cancels
     weights = [prior * math.exp(least - far) for prior, far in shares]
     return [weight / math.fsum(weights) for weight in weights]
 
@@ -42,7 +42,7 @@ def test_exponents_of_a_quantile_are_those_of_the_law(
 ) -> None:
     stated = probabilities(selection(scale, neighbours, odds=odds), people)
     assert stated == pytest.approx(law_of(people, scale, odds), rel=1e-12)
-    if odds[0] == odds[1]:  # equal odds select the median, here with finer steps
+    if odds[0] == odds[1]:  # with equal odds, the selection is that of the median
         assert stated == pytest.approx(law(people, Fraction(scale, odds[0])), rel=1e-12)
 
 
@@ -87,7 +87,7 @@ def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[
 def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
     neighbours: str, odds: tuple[int, int]
 ) -> None:
-    """A person changes the exponents by at most the declared spread, and the bound is attained.
+    """A person changes log-probabilities by at most the declared spread, which is attained.
 
     The test enumerates data sets of four people in six cells, and all their neighbours.
     """
@@ -153,7 +153,7 @@ def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) ->
 
 @pytest.mark.parametrize("odds", [(1, 63), (63, 1), (32, 32)])
 def test_no_distance_overflows(odds: tuple[int, int]) -> None:
-    """Exponents are exact for weights of 2¹⁷ − 1, for 2³⁵ people, and for odds that sum to 64."""
+    """Distances are exact for weights of 2¹⁷ − 1, for 2³⁵ people, and for odds that sum to 64."""
     mass = (2**17 - 1) * 2**35
     cells, sums = np.array([100, 500, 900]), np.array([mass // 4, mass // 2, mass // 4])
     mechanism = selection(64 << 30, candidates=CellsOf(1000), weights=(1, 2, 2**17 - 1), odds=odds)

@@ -30,7 +30,7 @@ def test_exponents_are_those_of_the_law(people: list[tuple[int, int]], scale: in
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
-    """Losses are bounded for all data sets of three people in six cells, and all neighbours."""
+    """Losses are at most as stated for all neighbouring data of three people in six cells."""
     scale = 8
     mechanism = selection(scale, neighbours)
     worst = {1: 0.0, 2: 0.0, 5: 0.0}
@@ -147,7 +147,7 @@ def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Careless(Selection):
-    """A faulty mechanism: it doubles the exponents, so a person changes them by twice as much."""
+    """A faulty mechanism: it doubles all distances, so a person changes them by twice as much."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         return 2 * super().exponent(candidate, cells, masses)
@@ -197,7 +197,7 @@ class Outside(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Narrow(Selection):
-    """A faulty mechanism: it declares half of the true spread."""
+    """A faulty mechanism: it declares half of the largest change that a person causes."""
 
     @property
     def spread(self) -> int:

@@ -67,7 +67,7 @@ def test_nobody_loses_more_than_their_budget(means: int, method: str) -> None:
 
 
 def test_the_loss_is_the_largest_ratio_over_all_data() -> None:
-    """The loss is exactly the largest log-ratio, over all totals of neighbours and all points."""
+    """The loss is exactly the largest log-ratio over all neighbouring totals and all outcomes."""
     mechanism = tiny(2)
     values = range(5)
     others = [(0, 3), (4, 1)]  # one person at the first level, one at the second
@@ -90,7 +90,7 @@ def test_the_loss_is_the_largest_ratio_over_all_data() -> None:
 
 
 def test_one_mean_is_the_laplace_mechanism() -> None:
-    """The mechanism for one mean has the weights, scale and points of the Laplace mechanism."""
+    """For one mean, the mechanism has the weights, scale and lattice of the Laplace mechanism."""
     several = made(1)
     goal = MeanGoal(PEOPLE, "mse", 0.95)
     allocation = allocate_for(Budgets.of_levels(LEVELS, COUNTS), goal, "optimal")
@@ -105,7 +105,7 @@ def test_one_mean_is_the_laplace_mechanism() -> None:
 
 @pytest.mark.parametrize("means", [2, 5, 12])
 def test_noise_is_a_part_of_what_splitting_has(means: int) -> None:
-    """With the same weights, the variance is (d + 1)(d + 2)/(6d²) of that with split budgets."""
+    """The noise variance of d means together is (d + 1)(d + 2)/(6d²) of that with split budgets."""
     several, d = made(means, "proportional"), means
     budgets = Budgets.of_levels(LEVELS / d, COUNTS)
     alone = build(
@@ -123,11 +123,11 @@ def test_noise_is_a_part_of_what_splitting_has(means: int) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_and_so_it_is_by_draws(means: int, part: float) -> None:
-    """The ratio of sample variances is within 2 % of the formula. False alarms: below 1e-10.
+    """The ratio of sample variances is within 2 % of the formula.
 
     The standard errors of the variances of a million numbers are 0.22 % (Laplace noise, kurtosis 6)
     and 0.19 % (one entry of a cube, kurtosis at most 4.5). So 2 % is more than 6.5 times their
-    combined standard error.
+    combined standard error, and the false-alarm probability is below 1e-10.
     """
     several = made(means, "proportional")
     budgets = Budgets.of_levels(LEVELS / means, COUNTS)

@@ -24,7 +24,7 @@ LEAST = 100.0
 
 
 class Tape(Source):
-    """A source that returns the given words, and then raises an error."""
+    """A source of randomness that returns the given words, and then raises an error."""
 
     def __init__(self, words: Iterable[int]) -> None:
         self.tape = list(words)

@@ -1,4 +1,4 @@
-"""The coin that decides whether a draw leaves the first stair. Its probability is irrational."""
+"""The coin that decides whether a staircase draw leaves the first stair is tossed exactly."""
 
 from __future__ import annotations
 

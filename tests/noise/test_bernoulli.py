@@ -104,7 +104,8 @@ def test_the_filter_keeps_within_a_quarter_of_its_band() -> None:
             for a, b in zip(x.tolist(), values.tolist(), strict=True)
         ]
     assert max(errors) < Decimal(bernoulli.BAND) / 4
-    # The error bound is tight: at the ends the truncation error is as large as stated.
+    # The error bound is not much too large: at the ends of the interval, truncation errors come
+    # near it.
     assert max(errors) > Decimal(bernoulli.BAND) / 16
 
 

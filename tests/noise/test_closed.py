@@ -1,4 +1,4 @@
-"""The noise of a closed table: its probabilities, by enumeration of all tables, and its draws.
+"""Noise that sums to zero over the cells of a table: its probabilities, and its draws.
 
 The tests are seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
@@ -99,7 +99,7 @@ def test_large_scales_have_the_variance_of_the_limit(cells: int) -> None:
 
 @pytest.mark.parametrize("cells", [3, 4, 7])
 def test_the_variance_is_exact_on_integers(cells: int) -> None:
-    """The variance equals a sum over the total and the number of positive cells, in powers of q."""
+    """The variance equals a direct sum over the sum and the number of the positive cells."""
     k = cells
     for scale in (Fraction(1), Fraction(2), Fraction(9)):
         q = math.exp(-2.0 / float(scale))
@@ -116,9 +116,10 @@ def test_the_variance_is_exact_on_integers(cells: int) -> None:
 
 
 def part(total: int, parts: int, less: int = 0) -> float:
-    """Return E (v - less)² for a part v of a uniform composition into positive parts.
+    """Return E (v - less)², where v is one part of a uniform composition of `total`.
 
-    The mean of v is total/parts, and E v(v - 1) is 2·C(total, parts + 1)/C(total - 1, parts - 1).
+    The composition has `parts` positive parts. So the mean of v is total/parts, and E v(v - 1) is
+    2·C(total, parts + 1)/C(total - 1, parts - 1).
     """
     pairs = 2.0 * math.comb(total, parts + 1) / math.comb(total - 1, parts - 1)
     mean = total / parts
@@ -185,7 +186,7 @@ def test_python_integers_follow_it_too(law: Closed, monkeypatch: pytest.MonkeyPa
 
 
 def witness(law: Closed, source: Any) -> Table:
-    """Draw by another sampler.
+    """Draw noise that sums to zero by another sampler.
 
     All cells but one have independent noise. A coin with the last cell's probability accepts the
     table.
@@ -202,7 +203,7 @@ def witness(law: Closed, source: Any) -> Table:
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [2, 3, 5, 8])
 def test_a_witness_has_the_same_law(cells: int) -> None:
-    """If noise is too large to enumerate, both samplers agree on three summaries of a table."""
+    """If noise is too large to enumerate, both samplers agree on several summaries of a table."""
     law = Closed(Fraction(50, 3), cells)
     source = Seeded(8)
     theirs = np.array([witness(law, source) for _ in range(6000)])
@@ -218,7 +219,7 @@ def test_a_witness_has_the_same_law(cells: int) -> None:
         counts = [np.bincount(each, minlength=401).tolist() for each in (first, second)]
         assert two_samples(counts[0], counts[1]) > ALPHA
         wrong = np.clip(of(3 * ours // 2), 0, 400)
-        if of(ours).max() > cells:  # not the number of positive cells, which has no scale
+        if of(ours).max() > cells:  # the number of positive cells has no scale
             assert two_samples(counts[0], np.bincount(wrong, minlength=401).tolist()) < ALPHA
 
 

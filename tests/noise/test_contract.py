@@ -76,7 +76,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def beside(cells: int, scale: float) -> dict[int, float]:
-    """Return Σ e^{-(|z₁| + |z₂| + …)/scale} over all cells z with the same total, by total."""
+    """Return Σ e^{-(|z₁| + |z₂| + …)/scale} over all cells z with a given total, for each total."""
     one = np.exp(-np.abs(np.arange(-FAR, FAR + 1)) / scale)
     found = one
     for _ in range(cells - 1):
@@ -96,7 +96,7 @@ def in_shells(law: Cube, first: int) -> float:
 
 
 def chances(law: Any) -> dict[int, float]:
-    """Return the probabilities of the (first) entry."""
+    """Return the probabilities of a number, or of the first entry of a vector."""
     if isinstance(law, Law):
         found = {x: law.log_pmf(x) for x in range(-FAR, FAR + 1)}
         return {x: math.exp(log) for x, log in found.items()}
@@ -132,7 +132,10 @@ def test_variance_tail_and_deviation_are_those_of_a_sum(law: Any) -> None:
 
 
 def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
-    """Generate all shifts of this length, in the norm of the distribution, up to sign."""
+    """Yield the shifts of this length, in the norm of the distribution.
+
+    Mirror images may be omitted.
+    """
     if isinstance(law, Law):
         yield (points,)
     elif isinstance(law, Cube):
@@ -157,7 +160,7 @@ def exponent(law: Any, at: tuple[int, ...]) -> Any:
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
     """The loss equals the largest log-ratio over all outcomes within a few stairs.
 
-    Farther out, the ratios repeat.
+    Outcomes that are farther out have the same ratios.
     """
     wide = range(-16, 17)
     outcomes: list[tuple[int, ...]] = [(x,) for x in wide]
@@ -219,7 +222,7 @@ def test_what_is_no_probability_is_refused(law: Any, wrong: float) -> None:
 
 @pytest.mark.parametrize("law", EVERY)
 def test_the_declared_scale_costs_the_same(law: Any) -> None:
-    """A shift by a multiple of the unit has the loss of Laplace noise with the declared scale."""
+    """A shift by a multiple of the unit has the same loss as with Laplace noise of that scale."""
     pieces = law.pieces
     if pieces.shape == "point":
         assert pieces.scale == 0

@@ -79,7 +79,7 @@ def test_one_number_has_the_discrete_laplace_law(scale: Fraction) -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 12, 100, 1000])
 def test_large_scales_are_those_of_the_limit(dimension: int) -> None:
-    """For large scales, half the side of the cube and the largest entry are gamma variables."""
+    """For large scales, half the cube's side and the largest entry have gamma distributions."""
     d, s = dimension, 2**60
     law = Cube(s, d)
     assert law.variance == pytest.approx((d + 1) * (d + 2) / 3 * float(s) ** 2, rel=1e-9)
@@ -141,7 +141,7 @@ def test_draws_follow_the_law(law: Cube) -> None:
 
 
 def largest_fit(law: Cube, drawn: Any) -> float:
-    """Return the p-value of the largest entries alone. They reveal small faults."""
+    """Return the p-value of the largest entry of each vector. This test is the most sensitive."""
     shares: dict[int, float] = {}
     for z, chance in chances(law).items():
         shares[max(map(abs, z))] = shares.get(max(map(abs, z)), 0.0) + chance
@@ -213,9 +213,10 @@ def test_a_witness_has_the_same_law(dimension: int) -> None:
 
 
 def cubes(law: Cube, variables: int, *, coins: bool) -> Any:
-    """Return vectors that are uniform in cubes.
+    """Return vectors that are uniform in cubes of random sides.
 
-    Wrong arguments give the sides another distribution.
+    The sides have the right distribution if `variables` is the dimension plus one and `coins` is
+    true.
     """
     d, chance = law.dimension, np.random.default_rng(6)
     r = Geometric(law.scale).draw(Seeded(6), 60_000 * variables).reshape(-1, variables).sum(axis=1)

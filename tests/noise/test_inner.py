@@ -1,4 +1,4 @@
-"""The inner width with the least variance, compared with all widths and the continuous optimum."""
+"""The best width of the first stair, compared with all widths and the continuous optimum."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def test_no_other_width_is_better(rate: Fraction, n: int) -> None:
 
 
 def test_pairs_have_two_valleys() -> None:
-    # The search must consider all local minima: widening the first stair makes the variance larger
-    # at first.
+    # The variance first rises and then falls as the first stair gets wider. So the search must
+    # consider all local minima.
     variances = [Staircase2D(4, 200, g).variance for g in range(1, 201)]
     assert variances[0] < variances[1]
     assert best_inner_2d(4, 200) == variances.index(min(variances)) + 1 == 79

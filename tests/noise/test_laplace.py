@@ -115,7 +115,7 @@ def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alph
 def test_a_scale_wrong_by_a_twentieth_is_noticed(
     scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
 ) -> None:
-    # The test above has the same number of draws. It also rejects a scale that is wrong by 5 %.
+    # With the same number of draws as in the test above, a scale that is wrong by 5 % is rejected.
     if (scale * wrong).numerator > 2**53:
         scale = Fraction(
             scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
@@ -214,8 +214,8 @@ def test_a_large_draw_is_kept_as_it_is(
 
 
 def test_a_source_of_zeros_reaches_far_and_does_not_wrap(tape: Tape) -> None:
-    # The tape gives U = 5, which is accepted. Then V runs past the end of its table twelve times,
-    # 44 steps each.
+    # A draw is U plus V times the scale. The tape gives U = 5, which is accepted. Then V passes the
+    # end of its table, which has 44 steps, twelve times.
     top = 2**64 - 1
     source = tape([5] * 18 + [0] * 18 + [0] * 18 * 12 + [top] * 18)
     draws = Geometric(2**53).draw(source, 1)

@@ -31,7 +31,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**30), st.integers(1, 10**30))
 
 
 def weights(law: Law) -> dict[int, Decimal]:
-    """Return a^|x| over the support, as far as it matters at 60 digits."""
+    """Return the weights a^|x| of all outcomes x that matter at 60 digits."""
     a = (-Decimal(law.scale.denominator) / Decimal(law.scale.numerator)).exp()
     far = math.ceil(150 * law.scale) + 3
     start = 0 if isinstance(law, Geometric) else -far

@@ -1,4 +1,4 @@
-"""The pieces that every noise distribution declares, compared with its exponents."""
+"""Each noise distribution declares its shape in pieces, which agree with its log-probabilities."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def walked(distance: int, pieces: Pieces) -> int:
 
 
 def said(pieces: Pieces, *at: int) -> Any:
-    """Return the exponent that the declared pieces imply."""
+    """Return the negative log-probability, up to a constant, that the declared pieces imply."""
     if pieces.shape == "point":
         return math.inf if any(at) else 0
     if pieces.shape == "half-line" and at[0] < 0:

@@ -84,7 +84,8 @@ def test_single_draws_have_the_law_jointly(law: Any) -> None:
     drawn = singles(law)
     assert fits(law, drawn) > ALPHA
     assert two_samples(counted(law, drawn), counted(law, many(law))) > ALPHA
-    # Successive draws are independent; with a repeated draw, most pairs would be missing.
+    # Successive draws are independent. If a draw were repeated, most pairs of outcomes would never
+    # occur.
     if not isinstance(drawn[0], tuple):
         pairs = list(zip(drawn[::2], drawn[1::2], strict=True))
         cells = Counter(pairs)

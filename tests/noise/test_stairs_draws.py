@@ -171,8 +171,8 @@ def test_single_draws_have_their_law(
     law, source = kind(rate, n, g), Seeded(2)
     singles: Counter[object] = Counter(law.draw(source) for _ in range(15_000))
     assert fits(law, singles, fit) > alpha
-    # Power: twice the rate is detected. If few draws leave the first stair, another width is
-    # detected instead.
+    # Power: draws are rejected for twice the rate. If few draws leave the first stair, they are
+    # rejected for another width of that stair instead.
     assert (
         min(fits(kind(2 * rate, n, g), singles, fit), fits(kind(rate, n, g % n + 1), singles, fit))
         < alpha

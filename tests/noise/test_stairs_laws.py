@@ -27,7 +27,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**12), st.integers(1, 10**12))
 
 
 def tower(rate: Fraction, n: int, g: int, far: int) -> dict[int, Decimal]:
-    """Return e^{-rate·k} at each distance, which is on stair k, by repeated multiplication."""
+    """Return the unnormalized probability e^{-rate·k} of each distance, where k is its stair."""
     b = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     weights, weight = {}, Decimal(1)
     for a in range(far):
@@ -62,7 +62,7 @@ def test_a_staircase_of_pairs_is_that_of_a_sum(rate: Fraction, n: int, g: int) -
         shells = tower(rate, n, g, math.ceil(100 / rate) * n + 2 * n)
         # |x| + |y| = s has 4s points: each x in -s, ..., s occurs twice, except the ends.
         total = 1 + sum(4 * s * w for s, w in shells.items())
-        squares, below = Decimal(0), 0  # points farther in: 1 + 4 + ... + (s - 1)^2
+        squares, below = Decimal(0), 0  # 1 + 4 + ... + (s - 1)^2
         for s, w in shells.items():
             squares += (4 * below + 2 * s * s) * w
             below += s * s
@@ -117,8 +117,8 @@ def test_probabilities_sum_to_one(n: int, g: int) -> None:
     share=st.fractions(0, 1),
 )
 def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) -> None:
-    # An independent derivation: x is on the first stair, or x = inner + r + n K with K geometric
-    # and r uniform.
+    # An independent derivation: either |x| is on the first stair, or |x| = g + r + n K with r
+    # uniform and K geometric.
     g = max(1, math.floor(share * n))
     law, glass = Staircase(rate, n, g), Hourglass(rate, n, g)
     with localcontext() as context:
@@ -166,7 +166,7 @@ def test_the_ends_of_all_ranges() -> None:
 def test_unit_steps_are_the_discrete_laplace_and_its_hourglass() -> None:
     law = Staircase(Fraction(3, 7), 1, 1)
     assert [law.exponent(x) for x in (-2, 0, 5)] == [Fraction(6, 7), 0, Fraction(15, 7)]
-    # x = ±j, and y = k - x has the discrete Laplace distribution for every x.
+    # The hourglass has x = ±j here. For every x, y = k - x has a discrete Laplace distribution.
     assert Hourglass(Fraction(3, 7), 1, 1).covariance == pytest.approx(0, abs=1e-12)
 
 

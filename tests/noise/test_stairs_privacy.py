@@ -26,7 +26,7 @@ Pair = Callable[[int, int], int]  # a function that returns the level at (x, k)
 
 
 def stair(a: int, n: int, g: int) -> int:
-    """Return the level by equation (11), counting one unit at a time."""
+    """Return the level of a number by equation (11), counting one unit at a time."""
     down = 0
     while a >= n:
         a -= n
@@ -35,7 +35,10 @@ def stair(a: int, n: int, g: int) -> int:
 
 
 def glass(x: int, k: int, n: int, g: int) -> int:
-    """Return the level by equation (7): the segments A_k and B_k(i), mirrored for x < 0."""
+    """Return the level of a pair by equation (7), which has segments A_k and B_k(i).
+
+    They are mirrored for x < 0.
+    """
     if x < 0:
         return glass(-x, -k, n, g)
     if x < k * n + g:
@@ -88,7 +91,7 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     assert max(losses) == pytest.approx(rate + math.log(2))
 
     class Doubled(Staircase):
-        """A distribution with that fault. The checker rejects its pieces."""
+        """A distribution in which zero occurs with both signs. The checker rejects its pieces."""
 
         def exponent(self, x: int) -> Fraction:
             return super().exponent(x) + (Fraction(7, 10) if x else 0)

@@ -48,16 +48,16 @@ def test_the_end_of_the_table_begins_again(tape: Tape) -> None:
     assert steps_many(tape([0, top]), 1).tolist() == [REACH]
     assert steps_many(tape([0, int(TABLE[-1]) - 1]), 1).tolist() == [REACH + 1]
     assert steps_many(tape([0, 0, 0, int(TABLE[-3]) - 1]), 1).tolist() == [3 * REACH + 3]
-    # The word equals the last entry of the table, a tie. If the tie is decided downwards, the draw
-    # also reaches the end of the table.
+    # The first word equals the last entry of the table, so further words break the tie. In the
+    # first case, the draw also passes the end of the table.
     assert steps_many(tape([1, 0, top]), 1).tolist() == [REACH]
     assert steps_many(tape([1, top]), 1).tolist() == [REACH - 1]
 
 
 @pytest.mark.statistical
 def test_ties_have_the_law_of_what_is_left(alpha: float) -> None:
-    # If a word equals the floor of 2**64/e, further bits decide. The probability of that decision
-    # is the fraction that the floor removed.
+    # If a word equals the floor of 2**64/e, further bits break the tie. They do so downwards with a
+    # probability that equals the fractional part of 2**64/e.
     with localcontext() as context:
         context.prec = 60
         scaled = Decimal(2) ** 64 * Decimal(-1).exp()

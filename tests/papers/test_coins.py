@@ -1,4 +1,4 @@
-"""Sampling in diffusion: who is kept, and the queries of the stages after it."""
+"""Sampling in the algorithm "diffusion": who is kept, and the queries of the later stages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def kept_of(asked: list[Any]) -> int:
-    """Return the number of people in the query of the median."""
+    """Return the number of people whose values the selection of the median uses."""
     return int(asked[3][1].sum()) >> 24
 
 
@@ -49,8 +49,8 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
     mechanism.draw(ep.Seeded(seed), total=(values, level_of))
     up, _, wide, _, _ = asked
     assert kept_of(asked) == 30
-    # Only equal values are left. So the first query already counts every pair as close, and nobody
-    # is far outside.
+    # After people with budget zero are left out, all values are equal. So the first query counts
+    # every pair as close, and nobody is far outside.
     assert up[0] == up[-1] > 0
     assert wide[0] == wide[-1] == 0
 
@@ -78,7 +78,7 @@ def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
 
 
 def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
-    """Replacing or removing one of four people changes queries by at most the assumed steps."""
+    """Replacing or removing one of four people changes each query by at most its assumed step."""
     mechanism = diffuse(np.array([2.0]), np.array([4]))
     steps = [mechanism.up.step, mechanism.down.step, mechanism.wide.step]
     moved = np.zeros(3)

@@ -90,7 +90,7 @@ def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
     assert log("(10000, 5)", "U", 10_000, 5) == pytest.approx(-6.0, abs=0.1)
     assert log("(10000, 20)", "U", 10_000, 20) == pytest.approx(-6.0, abs=0.1)
     assert log("(10000, 20)", "C", 10_000, 20) == pytest.approx(-5.3, abs=0.1)
-    # The paper prints one digit of the next two errors.
+    # The paper prints only one digit of the next two errors.
     assert log("10000, mean", "C", 10_000) == pytest.approx(-4.6, abs=0.3)
     assert log("10000, mean", "U", 10_000) == pytest.approx(-4.4, abs=0.3)
     # The distribution of budgets that the paper states has a smallest budget of about e^−8.5.
@@ -114,7 +114,7 @@ def test_smallest_inverts_the_error_of_uniform() -> None:
 
 
 def test_one_pair_of_printed_figures_is_impossible() -> None:
-    """One printed pair is impossible, because E < 0.05·P².
+    """One printed pair of errors, E and P, is impossible, because E < 0.05·P².
 
     The error P is exceeded with probability 0.05, so the mean squared error E is at least 0.05·P².
     Both belong to the same algorithm, which does not depend on the criterion.
@@ -204,7 +204,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 @pytest.mark.parametrize("cells", [0, 4])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
-    """The hardest data attain the guaranteed error. Other data have smaller errors.
+    """The worst-case data attain the guaranteed error. Other data have smaller errors.
 
     The limit is six standard errors. The false-alarm probability is 1e-8.
     """

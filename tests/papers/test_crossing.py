@@ -1,4 +1,4 @@
-"""Crossings have the stated privacy loss, and are drawn with the right probabilities."""
+"""A crossing (the first query above a noisy threshold) has the stated loss and probabilities."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
 def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
     """Crossings of nested counts have at most the stated loss.
 
-    A record moves all queries in one direction by at most `step`, or each query in any direction by
-    at most `step`/2.
+    One person moves all queries in one direction by at most `step`, or each query in any direction
+    by at most `step`/2.
     """
     crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
     scales = float(crossing.threshold), float(crossing.query)

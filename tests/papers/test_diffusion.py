@@ -1,4 +1,4 @@
-"""Diffusion: the algorithms as printed fail, and our corrected versions work.
+"""The algorithm "diffusion": its parts fail as printed, and our corrected versions work.
 
 The paper has ten faults. Each has a test that runs the printed version, which exists only in these
 tests, and our version. Faults 7 and 8 are about the reduction: see test_reduction.py.
@@ -97,7 +97,7 @@ def test_fault_1_the_printed_cap_can_exceed_every_budget() -> None:
     printed = (float(budgets.levels[0] ** 2 * 10) + 8.0) / 5.0
     assert printed > 2.0 > 0.5
     mechanism = diffuse(budgets.levels, budgets.counts)
-    assert mechanism.base <= Fraction(1, 4)  # everyone spends half of their budget
+    assert mechanism.base <= Fraction(1, 4)  # everyone spends half of their budget here
     assert set(mechanism.keep) == {Fraction(1)}
 
 

@@ -1,4 +1,4 @@
-"""Pairs in diffusion: one person changes one pair only, even if they change the order of rows.
+"""Pairs in the algorithm "diffusion": a person changes one pair, even if rows change their order.
 
 A person's rows can change the order in which the tally returns everyone else: text ids are numbered
 as they appear, and a table may be sorted by value. So pairs must not depend on that order.
@@ -118,7 +118,7 @@ def overheard(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 def questions(
     values: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the queries of the first two crossings, for every order that can be drawn."""
+    """Return the queries of the first two crossings, for every possible order of people."""
     asked = overheard(monkeypatch)
     mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
     assert all(p == 1 for p in mechanism.keep)
@@ -140,7 +140,7 @@ def as_far(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def coupled(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
-    """Return whether two uniform draws can be coupled.
+    """Return whether two uniform draws of queries can be coupled.
 
     In each coupled pair, the queries of a crossing differ by no more than its step allows.
     """
@@ -177,7 +177,7 @@ def test_the_order_of_the_people_changes_no_law(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_pair_moves_farther_if_rows_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: if rows decided the pairs, two orders of the same people would differ too much."""
+    """Power: if pairs followed the order of rows, queries of the same people would differ."""
     ways = (twins(), np.roll(twins(), 1))
     assert not as_far(*(questions_as_they_come(values, monkeypatch) for values in ways))
 
@@ -190,11 +190,11 @@ def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
     return asked[0]
 
 
-# The assignment of people to slots.
+# The random assignment of people to slots (a seating).
 
 
 def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the seatings for every order that can be drawn. 0 is an empty slot."""
+    """Return the seatings (who is in which slot) for every possible order. 0 is an empty slot."""
     size = max(slots, len(people))
     found = []
     for order in itertools.permutations(range(size)):
@@ -236,7 +236,7 @@ def test_every_seating_is_as_likely_as_any_other(monkeypatch: pytest.MonkeyPatch
 
 
 def test_diffusion_and_seats_draw_their_orders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Diffusion and seats each draw one permutation, and it is a permutation of all people."""
+    """Diffusion and the assignment to slots each draw one permutation of all people."""
     sizes = []
 
     def watched(source: Source, size: int) -> Any:

@@ -1,4 +1,4 @@
-"""Reduction: the counts and slots as printed fail, and our corrected versions work."""
+"""The algorithm "reduction": its counts and slots fail as printed, and our versions work."""
 
 from __future__ import annotations
 

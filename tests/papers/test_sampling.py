@@ -75,8 +75,8 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
     with localcontext() as context:
         context.prec = 300
         keep = kept(epsilon, limit)
-        # A kept person has a value at either end of the range. Otherwise, the midpoint replaces
-        # them.
+        # A person who is kept has a value at either end of the range. The value of anyone else is
+        # replaced by the midpoint.
         half = (Decimal(limit) / 2).exp()
         loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
         assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
@@ -233,7 +233,7 @@ def test_it_is_never_better_than_the_best_cap() -> None:
 
 
 def test_the_noise_of_cells_is_independent() -> None:
-    """The noise of cells does not sum to zero, because the number of people kept is not public."""
+    """With sampling, noises of cells do not sum to zero: the number of people kept is private."""
     goal = CellsGoal(RELATED, "mse", 0.95, 4)
     found = coins({0.2: 50, 0.5: 30, 2.0: 20}, goal)
     assert found.weighing.closed is None

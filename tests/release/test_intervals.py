@@ -65,7 +65,7 @@ def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
 def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
     weights: tuple[int, ...],
 ) -> None:
-    """The bias is an upper bound for all counts that the noise allows, and nearly tight."""
+    """The stated bias is a nearly tight upper bound over all counts that the noise allows."""
     rates = (0.8, 1.0, 2.0)[: len(weights)]
     noisy = (60, 45, 70)[: len(weights)]
     counted = LevelCount(noisy, rates, np.array(weights))
@@ -78,8 +78,8 @@ def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
         n = np.array(counts)
         worst = max(worst, 0.5 * float(np.abs(n * k / (n @ k) - n / n.sum()).sum()))
     assert bias >= worst - 1e-12
-    # With more than two rungs (budget levels), the bound is looser, because it bounds the averages
-    # of the rungs below and above separately.
+    # With more than two rungs (budget levels), the bound is looser: it treats the rungs with small
+    # weights and those with large weights separately.
     assert bias <= (1.001 if len(weights) == 2 else 1.3) * worst + 1e-12
 
 

@@ -28,7 +28,7 @@ def published(seed: int = 3, **given: Any) -> ep.Releases:
 @pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_what_may_be_missed_is_divided_by_numbers(terms: Any, confidence: float) -> None:
-    """The error probability is divided equally among all numbers.
+    """The error probability of joint intervals is divided equally among all numbers.
 
     There are six: each mean gets 1/6 of it, and the four shares together get 4/6.
     """

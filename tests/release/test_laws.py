@@ -1,4 +1,4 @@
-"""Intervals of releases are not too narrow, compared with independent code for the noise."""
+"""Intervals of releases are as wide as an independent computation of the noise requires."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any =
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_for_a_population(confidence: float) -> None:
-    """The sampling error has standard deviation at most σ = range/(2√n), as fair coins have.
+    """The interval uses the largest possible sampling error, which has σ = range/(2√n).
 
     With so few people, the released spread is not used, because it is forecast not to help.
     """
@@ -148,7 +148,7 @@ def four_that_sum_to_zero() -> np.ndarray:
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_intervals_and_the_band_of_shares(confidence: float) -> None:
-    """Four counts have Laplace noise of scale 2/ε, conditioned on a sum of zero."""
+    """Intervals of four shares are those of Laplace noise of scale 2/ε that sums to zero."""
     release = shares(RELATED)
     scale = 2.0 / (N * EPSILON)
     one = scale * cell_of_four(1.0 - confidence)

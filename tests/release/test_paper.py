@@ -1,4 +1,4 @@
-"""Every result is a frame of one shape, a LaTeX table, a Markdown table, and a file of each."""
+"""Every result can be converted to a frame, a LaTeX table and a Markdown table, and to files."""
 
 from __future__ import annotations
 

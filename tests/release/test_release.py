@@ -102,7 +102,7 @@ def test_it_draws_itself(release: ep.Release) -> None:
 
 
 def test_the_related_error_is_that_of_these_people() -> None:
-    """The error under related=True is that of these people.
+    """The error that is stated for related=True is that of the actual people.
 
     Half of them have ε = 0 and the others ε = ∞, so the error can be one half.
     """

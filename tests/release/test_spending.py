@@ -46,7 +46,10 @@ def test_below_all_levels_nobody_is_asked_where_people_are_public(below: float) 
 
 @pytest.mark.parametrize("rule", [PUBLIC, PRIVATE], ids=["public", "private"])
 def test_budgets_that_are_no_floats_are_rounded_down(rule: ByLevel) -> None:
-    """A fraction just below 0.5 is below the level, although the nearest float is 0.5."""
+    """A budget that is a fraction just below 0.5 is below the level 0.5.
+
+    It must not be rounded up to the nearest float, which is 0.5.
+    """
     half, hair = Fraction(1, 2), Fraction(1, 10**30)
     given = np.array([half - hair, half], dtype=object)
     assert rule.for_each(given).tolist() == [0.1, 0.4]

@@ -1,4 +1,4 @@
-"""Statements to copy are correct for every kind of release. They quote no uninformative number."""
+"""The statements that users can copy are correct for every kind of release."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_number_that_says_nothing_is_never_quoted(ask: Any, what: str) -> None
 
 
 def test_what_says_something_is_quoted_and_the_rest_counted() -> None:
-    """If there are many bins, only the largest are quoted.
+    """If there are many bins, a statement quotes only the largest.
 
     Empty groups are counted instead of quoted.
     """

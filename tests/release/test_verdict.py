@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_printed_first_is_short(kind: str) -> None:
-    """The text has at most fourteen lines, without the seed warning, and twelve rows of results."""
+    """A printed release has at most 14 lines, besides a seed warning, and 12 rows of results."""
     release = KINDS[kind]()
     lines = str(release).splitlines()
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
@@ -142,7 +142,7 @@ def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
 
 
 def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
-    """Return calls with uninformative results, and those calls with another value of `related`."""
+    """Return calls with uninformative results, each also with another value of `related`."""
     five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
     strict: dict[str, Any] = {"epsilon": FEW_STRICT}
     pair: dict[str, Any] = {"x_bounds": (0, 120), "y_bounds": (0, 120)}
@@ -298,7 +298,7 @@ def test_it_says_what_a_person_is() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "several"])
 def test_it_is_a_function_of_what_is_published(kind: str) -> None:
-    """A release read from its file has the same verdict."""
+    """The verdict uses only what is published, so a release read from a file has the same."""
     release = KINDS[kind]()
     read = ep.Release.from_json(release.to_json())
     assert read.verdict == release.verdict

@@ -67,7 +67,7 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
         return float(np.max(each, axis=0).mean())
 
     assert missed(times) <= beta
-    assert missed(1) > 1.02 * beta  # without the allowance for the choice, the bounds fail
+    assert missed(1) > 1.02 * beta  # bounds that ignore the choice among several sums fail
 
 
 def test_one_sum_costs_nothing_and_noise_alone_little() -> None:
@@ -91,7 +91,7 @@ def margin_of(weighing: Weighing, among: int) -> WeighedAdaptively:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_the_worst_choice_has_no_larger_square(assumption: Assumption) -> None:
-    """Bounds on squared errors hold for an adversary who sees all sums.
+    """Bounds on squared errors hold even if an adversary who sees all sums chooses one of them.
 
     The adversary chooses the sum whose square exceeds its bound the most.
     """
@@ -153,7 +153,7 @@ def test_one_choice_is_none(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
-    """The more choices there are, the wider are the intervals of the mean and of the spread."""
+    """Intervals of the mean and of the spread are wider if there are more choices of weights."""
     weighing = allocate_for(
         ep.Budgets({0.1: 5000, 1.0: 5000}), MeanGoal(assumption, "mse", 0.95, 0.1), "optimal"
     ).weighing
@@ -169,7 +169,7 @@ def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assumption) -> None:
-    """With 12 choices, intervals that use the spread are at least 15 % wider than with one."""
+    """If there are 12 choices of weights, intervals that use the spread are at least 15 % wider."""
     budgets = ep.Budgets({0.1: 5000, 1.0: 5000})
     goal = MeanGoal(assumption, "mse", 0.95, 0.1)
     weighing = allocate_for(budgets, goal, "optimal").weighing

@@ -68,7 +68,10 @@ def test_the_related_error_is_an_integral(k: int, bias: float, scale: float) -> 
 def test_no_other_biases_do_worse(
     up: list[float], down: list[float], scale: float, a: float
 ) -> None:
-    """If the same total bias is spread over more cells, in any way, the error is smaller."""
+    """The error is largest if two cells have all of the bias.
+
+    Any other division has a smaller error.
+    """
     total = 0.3
     plus = [total * x / (sum(up) or 1.0) for x in up]
     minus = [-total * x / (sum(down) or 1.0) for x in down]
@@ -157,10 +160,11 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 
 @pytest.mark.parametrize("method", ["optimal", "auto"])
 def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
-    """The claimed error is never larger than with equal weights.
+    """The error claimed for `optimal` is never larger than the error with equal weights.
 
-    If values are permuted at random, the bound is exact for equal weights, but not for a cap. So
-    the claim for the best cap can be larger, and then equal weights must be used.
+    If values are permuted at random, the claimed error is exact for equal weights, but only a bound
+    for capped weights. So the claim for the best cap can be larger. Then equal weights must be
+    used.
     """
     people = {0.5: 500, 0.6: 500}
     goal = CellsGoal(UNRELATED, "pac", 0.95, 3)
@@ -168,7 +172,7 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
     alike = allocate_for(budgets, goal, "uniform")
     capped = Effective(np.minimum(budgets.levels, best_cap(budgets, goal, goal.noise)))
     claimed = goal.risk(weighing_of(budgets, capped, goal.noise))
-    assert claimed > alike.risk  # the best cap minimizes `aim`, not the claim
+    assert claimed > alike.risk  # the best cap minimizes the error `aim`, not the claimed error
     assert allocate_for(budgets, goal, method).risk <= alike.risk
 
 
@@ -179,10 +183,10 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    """No named rule has a smaller `aim` than "optimal". For `loss="mse"`, the aim is the risk.
+    """No rule has a smaller `aim` than "optimal". Here `aim` is the error that rules minimize.
 
-    There is one exception: "optimal" uses equal weights if the weights with the smallest aim have a
-    larger claimed risk.
+    With `loss="mse"`, it equals the risk. There is one exception: "optimal" uses equal weights if
+    the weights with the smallest `aim` have a larger claimed risk than equal weights.
     """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}
@@ -222,9 +226,9 @@ def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
 
 
 def test_hpf_rules_minimise_the_surrogates_of_the_paper() -> None:
-    """No random weights have smaller surrogates (6) and (7).
+    """No random weights have smaller surrogate errors (6) and (7) of paper *correlated*.
 
-    L is ln(k/β), or ln k for the squared error.
+    In these formulas, L is ln(k/β), or ln k for the squared error.
     """
     rng = np.random.default_rng(3)
     epsilon = np.sort(np.exp(rng.uniform(-2, 2, 15)))

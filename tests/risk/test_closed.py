@@ -1,4 +1,4 @@
-"""Noise of cells that sums to zero agrees with integrals, rejection sampling and formulas.
+"""Properties of noise that sums to zero over cells agree with integrals, sampling and formulas.
 
 The `witness` draws k − 1 Laplace noises, sets the last to minus their sum, and accepts all with
 probability e^{−|last|}. Tests are seeded. With a new seed, each test would fail for correct code
@@ -79,7 +79,7 @@ def test_two_cells_are_one_laplace_noise_of_half_the_scale() -> None:
 
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
 def test_squares_are_the_known_part_of_projected_noise(k: int) -> None:
-    """E Σz² is (2k − 1)/(2k + 2) times 2(k − 1), the value for projected independent noise."""
+    """E Σz² is (2k − 1)/(2k + 2) times that of projected independent noise, which is 2(k − 1)."""
     part = (2 * k - 1) / (2 * k + 2)
     assert ClosedNoise(k).square == pytest.approx(part * 2.0 * (k - 1), rel=1e-12)
 
@@ -122,9 +122,10 @@ def test_shifted_cells_of_the_witness(k: int, off: tuple[tuple[float, int], ...]
 
 @pytest.mark.parametrize("k", [3, 4, 5, 7])
 def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
-    """P(max|z| ≤ a/2) equals E[G_j(a/r)·G_{k−j}(a/r)], with G_j = `spaced`.
+    """P(max|z| ≤ a/2) equals E[G_j(a/r)·G_{k−j}(a/r)].
 
-    Here r = Σ|z| ~ Gamma(k − 1), and j is the number of positive cells.
+    Here r = Σ|z| ~ Gamma(k − 1), j is the number of positive cells, and G_j is the function
+    `spaced`.
     """
     for alpha in (0.4, 1.3, 3.1):
         total = 0.0
@@ -162,7 +163,7 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
             continue
         ratio = tail * np.exp(rate * at - log)
         assert ratio.max() <= 1.0
-        if k < 60 or rate <= 1.0:  # otherwise the largest ratio is beyond `at`
+        if k < 60 or rate <= 1.0:  # otherwise the largest ratio is farther out than `at`
             assert ratio.max() >= math.exp(-0.05)
 
 
@@ -190,7 +191,8 @@ def test_no_other_biases_do_worse(k: int) -> None:
 def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
     """Noise that sums to zero is within a bound at least as often as independent noise.
 
-    This also holds with a bias. If two noises are truncated, their sum is more concentrated at 0.
+    This also holds with a bias. The reason is that a sum of two truncated noises is concentrated at
+    0.
     """
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):
@@ -243,9 +245,9 @@ def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assu
 @pytest.mark.parametrize("shift", [0.0, 0.05])
 @pytest.mark.parametrize("square", [0.0, 0.0004])
 def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> None:
-    """One cell's noise plus Gaussian data exceeds the error of a share as rarely as stated.
+    """One cell's noise plus a Gaussian sampling error exceeds its bound as rarely as stated.
 
-    The tail of the data is below Hoeffding's bound.
+    The Gaussian tail is below Hoeffding's bound for the sample.
     """
     z, scale = witness(k, 60_000, seed=k), 0.02
     data = np.random.default_rng(1).normal(0.0, math.sqrt(square) / 2.0, len(z))
@@ -264,7 +266,7 @@ def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> N
 def test_bands_hold_and_are_narrower_than_with_independent_noise(
     k: int, assumption: Assumption
 ) -> None:
-    """Bands cover for 40 people with two weights, in all cells or in two.
+    """Bands cover all shares of 40 people with two different weights, in all cells or in two.
 
     The witness draws the noise.
     """

@@ -117,7 +117,7 @@ def test_tables_that_are_drawn_have_these_tails(cells: int) -> None:
             assert agree(int((combined > t).sum()), tail(of_means(cells), row, t))
     summed = z[:, 0] + z[:, 1]
     assert agree(int((summed > 1.2).sum()), tail(of_a_sum(cells), 0, 1.2))
-    # Power: the tail of a difference is rejected for a sum.
+    # Power: the test rejects the tail of a difference if the draws are those of a sum.
     assert not agree(int((summed > 1.2).sum()), tail(of_means(cells), LAST, 1.2))
 
 
@@ -140,10 +140,10 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
 
 @pytest.mark.parametrize("cells", [None, 4, 5, 9])
 def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
-    """A single coefficient has the tail of one cell.
+    """A combination with a single coefficient has the tail of one cell.
 
-    Its characteristic function decays most slowly, so omitting high frequencies has the largest
-    error here.
+    Of all linear combinations, its characteristic function decays most slowly. So the numerical
+    inversion, which omits high frequencies, has its largest error here.
     """
     law, _ = of_four(cells, (1.0, 0.0, 0.0, 0.0))
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
@@ -154,7 +154,7 @@ def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])
 def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
-    """θ times a characteristic function hardly increases in θ. In most cases it falls fast.
+    """A characteristic function falls at least nearly as fast as 1/θ, and usually faster.
 
     The test computes characteristic functions by integration over the real line.
     """

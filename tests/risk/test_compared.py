@@ -83,7 +83,7 @@ def test_sums_of_the_same_people_add_up_completely() -> None:
     both = error_of_two([margin, margin], (SAMPLE, SAMPLE), (1.0, 1.0), BETA)
     assert both == pytest.approx(2.0 * alone)
     deviation = math.sqrt(margin.weighing.square) / 2.0
-    for loudness in (1.0, 3.0):  # both releases have the same sum, and each has noise
+    for loudness in (1.0, 3.0):  # both releases have the same weighted sum, and independent noise
         noisy = Weighed(weighing(loudness * deviation), 0.0)
         reach = error_of_two([noisy, noisy], (SAMPLE, SAMPLE), (1.0, 1.0), BETA)
         same = 2.0 * deviation * RNG.normal(size=DRAWS)
@@ -208,16 +208,16 @@ def test_a_weighted_sum_of_shares_covers_noise_and_bias(weights: tuple[float, ..
     values, scale = np.array(weights), 0.03
     margin = WeighedCells(weighing(scale, closed=ClosedNoise(5)), 1e-6, 5)
     noise = np.asarray(Closed(Fraction(30_000), 5).draw(ep.Seeded(3), DRAWS // 10)) * 1e-6
-    bias = float(np.ptp(values)) * margin.weighing.bias  # people move between the two extreme cells
+    bias = float(np.ptp(values)) * margin.weighing.bias  # people move between the outermost cells
     rare(np.abs(noise.astype(np.float64) @ values + bias) > margin.off(values, RELATED, 1.0 - BETA))
     apart = sum(map(abs, weights)) * margin.error(RELATED, 1.0 - BETA / np.count_nonzero(values))
     assert margin.off(values, RELATED, 1.0 - BETA) <= apart
 
 
 def test_shares_that_differ_a_little_by_budget_move_a_sum_by_all_of_them() -> None:
-    """If shares at two budgets differ by δ in every cell, the bound covers all of these errors.
+    """If shares at two budgets differ by δ in every cell, the bound covers the sum of all errors.
 
-    In half of the cells one level has the larger share, in the others the smaller.
+    In half of the cells the first budget level has the larger share, and in the others the second.
     """
     cells, delta, values = 6, 0.05, np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
     margin = WeighedCells(weighing(0.0, closed=ClosedNoise(cells)), 0.0, cells)

@@ -45,7 +45,11 @@ def test_the_constant_of_kearns_and_saul(p: float) -> None:
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.9])
 @pytest.mark.parametrize("beta", BETAS)
 def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
-    """A coin changes a cell by w/p, and a mean by half of that, because values are centered."""
+    """A sampling coin changes a cell by w/p, and a mean by half of that.
+
+    Here w is the weight of a person who is kept with probability p. The values of a mean are
+    centered.
+    """
     n = 50
     made = Weighing(np.array([1.0 / n]), np.array([n]), 1e-9, np.array([p]))
     sigma = math.sqrt(n * coin_proxy(p)) / (n * p)
@@ -55,7 +59,7 @@ def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
     assert mean == pytest.approx(sigma / 2.0 * factor, rel=1e-4)
     share = risk.share_error(made, RELATED, 1.0 - beta)
     assert share == pytest.approx(sigma * factor, rel=1e-4)
-    # For a sample, the variance ¼·Σw² and the variance of the coins are added.
+    # For a sample, the variance is ¼·Σw² plus the variance of the sampling coins.
     both = math.sqrt(0.25 / n + sigma**2)
     assert risk.share_error(made, SAMPLE, 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
     both = math.sqrt(0.25 / n + sigma**2 / 4.0)
@@ -87,7 +91,7 @@ def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
     alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
-    # On the other side, the bound treats the shift as 0.
+    # For errors in the other direction, the bound treats the shift as 0.
     far += bell_and_laplace(alpha, sigma, scale)
     assert far == pytest.approx(beta, rel=1e-5)
     alone = laplace.laplace_quantile(shift, scale, beta)
@@ -123,9 +127,10 @@ def noise_quantile(k: int, beta: float) -> float:
 def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     k: int, keep: float | None, assumption: Assumption
 ) -> None:
-    """The error is Hoeffding's bound for each cell and side, plus the largest of k noises.
+    """The largest error is bounded by a union of Hoeffding bounds, plus the largest of k noises.
 
-    β is divided between sampling and noise, in tenths.
+    There is a Hoeffding bound for each cell and side. The error probability β is divided between
+    sampling and noise in multiples of β/10.
     """
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
     coins = None if keep is None else np.full(2, keep)
@@ -168,7 +173,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
 def test_the_squared_error_of_the_worst_cell(
     k: int, keep: float | None, assumption: Assumption
 ) -> None:
-    """The risk is E(s + M)², where s² is the sample's mean square and M the largest of k noises."""
+    """The risk is E(s + M)², where s² is the sampling variance and M is the largest of k noises."""
     weights, counts, scale = np.array([0.002, 0.006]), np.array([200, 100]), 0.003
     made = Weighing(weights, counts, scale, None if keep is None else np.full(2, keep))
     people = np.repeat(weights, counts)
@@ -201,7 +206,7 @@ def test_two_cells_and_no_noise_are_a_coin() -> None:
 def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     k: int, lost: float, scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The band is the quantile of a union bound over cells, for the worst-case shares.
+    """A band is as wide as a union bound over all cells requires, for the worst-case shares.
 
     The tail of each cell is Bennett's or Hoeffding's bound, plus noise. The package uses shares on
     a grid, which makes the bound slightly larger if there are many cells. The test disables the
@@ -230,7 +235,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
         return min(math.exp(min(best, last, 0.0)), hoeffding)
 
     def any_cell(at: float) -> float:
-        """Return P(any error > a) for m cells with equal shares and no others, at the worst m."""
+        """Return a bound on P(any error > a) if m cells have equal shares, for the worst m."""
         nobody = one_side(0.0, at)
         return max(2.0 * (m * one_side(1.0 / m, at) + (k - m) * nobody) for m in range(2, k + 1))
 
@@ -315,7 +320,7 @@ def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
 def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     scheme: ratio.Scheme, largest: float, confidence: float
 ) -> None:
-    """At each end of the interval, noise plus sampling error has the tail of one side.
+    """At each end of an interval, noise plus sampling error has tail probability 0.95·β/2.
 
     A twentieth of β is for a bound on the total, which determines the sampling error. The search
     stops at a precision of 1/256. The lattice adds at most three lattice steps, and the noise scale

@@ -47,7 +47,7 @@ def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -
 
 @pytest.mark.parametrize("cells", [3, 4, 9])
 def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
-    """The moments of one cell agree with its known tail."""
+    """The moments of one cell's noise, if all noises sum to zero, agree with its known tail."""
     noise = ClosedNoise(cells)
     own = np.eye(cells)[0] - 0.5
     theta, found = moments_of(own, cells)

@@ -17,7 +17,7 @@ from epsilons.risk.counted import LevelCount
     data=st.data(),
 )
 def test_the_distance_of_the_weighted_mean_is_bounded(counts: list[int], data: Any) -> None:
-    """The bound is at least the true ½Σ|k/Σk − 1/n|, with and without noise in the counts."""
+    """The bound is at least ½Σ|k/Σk − 1/n| over people of weight k, even if counts are noisy."""
     weights = sorted(data.draw(st.lists(st.integers(1, 9), min_size=4, max_size=4)))
     k = np.repeat(weights[: len(counts)], counts).astype(float)
     if len(k) == 0:

@@ -48,7 +48,7 @@ def test_the_variance_is_that_of_laplace_noise(means: int) -> None:
 
 @pytest.mark.parametrize("means", [1, 2, 5, 60, 400])
 def test_a_table_is_never_below_the_tail(means: int) -> None:
-    """The table is never below the tail, and less than 1e-9 above it, even between its points."""
+    """The tabulated tail is an upper bound, less than 1e-9 too large even between its points."""
     noise = CubeNoise(means)
     at = np.random.default_rng(3).uniform(-44.0, 44.0, 4000) * np.repeat([1.0, 0.05], 2000)
     over = noise.tabled(at) - noise.exceeds(at)
@@ -124,7 +124,7 @@ def test_deviations_are_exceeded_just_as_often_as_asked(means: int, shift: float
 
 @pytest.mark.parametrize("means", [2, 6])
 def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
-    """Errors on the lattice are at most continuous errors plus the slack (docs/proofs/cube.md)."""
+    """Noise on the lattice is at most continuous noise plus `slack` (docs/proofs/cube.md)."""
     noise = CubeNoise(means)
     for scale in (1, 4, 30):
         law = Cube(scale, means)
@@ -145,7 +145,7 @@ def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
 
 
 def test_noise_of_splitting_is_larger_everywhere() -> None:
-    """One coordinate has a lighter tail than Laplace noise of d times the scale, everywhere."""
+    """One of d entries of joint noise has lighter tails than Laplace noise of d times the scale."""
     for means in (2, 3, 10, 100):
         noise = CubeNoise(means)
         at = np.linspace(0.0, 12.0, 200)
@@ -196,7 +196,7 @@ def test_all_at_once_is_between_one_and_a_union(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None:
-    """If budgets may be related to values, the choice of a bound must not depend on budgets.
+    """If budgets may be related to values, the choice between two bounds must not use budgets.
 
     Noise dominates here, so the other bound would be smaller, but it must not be used.
     """
@@ -214,7 +214,7 @@ def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None
 def test_the_largest_noise_of_draws_is_what_is_said() -> None:
     """The largest noise in draws has the stated distribution.
 
-    With equal weights, releases contain only noise.
+    With equal weights, noise is the only error of a release.
     """
     goal = SeveralMeans(Assumption("people", True), "mse", 0.95, means=5)
     one = Budgets.of_levels(np.array([0.5]), np.array([1000]))

@@ -116,7 +116,7 @@ def test_turning_the_range_around_turns_intervals_around(answer: Assumption) -> 
 def test_heights_never_fall_as_a_group_weighs_more(
     counts: tuple[int, int], answer: Assumption
 ) -> None:
-    """Critical values do not fall on either side as the noisy weight of a group grows."""
+    """The heavier a group is in the release, the larger are both critical values of its test."""
     people, budgets = np.array(counts), np.array([0.1, 1.0])
     total = float(budgets @ people)
     whole = Weighing(budgets / total, people, 2.0 / total, closed=ClosedNoise(5))
@@ -251,17 +251,19 @@ def test_ratios_of_what_may_be_zero_or_negative() -> None:
 
 
 def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
-    """With equal weights, the error of a pair is noise plus the error of the noisy weights.
+    """If everyone has the same weight, the error of a difference of two means has two parts.
 
-    Each group adds the relative error of its weight times the error of its mean.
+    One is the noise of the cells. The other is due to the noisy total weights of the two groups.
+    Each group adds the largest relative error of its weight, times the largest error of its mean.
     """
     equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
     reach = Reach(equal, RELATED, of_means(4), ROWS)
     first = PairSide(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
     second = PairSide(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
     found = GroupPair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
-    # The noisy weight 0.3 is between 0.75 and 1.2 times the true weight, and 0.6 is at most 1.2
-    # times it.
+    # The first group's true weight is in [0.25, 0.4], and the noisy one is 0.3, so its relative
+    # error is at most 0.25. For the second group, with 0.6 and [0.5, 0.65], it is at most 0.2. The
+    # error of each mean is at most 0.2.
     least = 0.2 * 0.25 + 0.2 * 0.2
     worst = 0.0
     for m, other in product((0.1, 0.25, 0.4), (0.6, 0.9)):
@@ -351,7 +353,7 @@ def test_nobody_at_all() -> None:
 
 @pytest.mark.parametrize("light", [3, 27])
 def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
-    """Statistics of randomly permuted people are within the critical values on each side.
+    """If people are permuted at random, statistics exceed each critical value as rarely as stated.
 
     The data have few light or few heavy people, and a few values 1 among zeros. There are 20,000
     permutations. If a critical value is exceeded with probability exactly β/2, the test fails with
@@ -371,7 +373,7 @@ def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
     most = binom.isf(1e-9, len(off), beta / 2.0)
     assert (off > heights.up[0, part]).sum() <= most
     assert (off < -heights.down[0, part]).sum() <= most
-    # The critical value is larger on the side on which the rare values 1 cause large errors.
+    # Rare values of 1 cause large errors in one direction. The critical value there is larger.
     wider = heights.up > heights.down if light == 27 else heights.down > heights.up
     assert wider[0, part]
 
@@ -396,7 +398,7 @@ def test_a_sample_is_within_heights_on_either_side() -> None:
 
 
 def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
-    """No mean on a fine grid has a smaller ratio of its statistic to its critical value."""
+    """The mean that the test refutes least minimizes statistic/critical value over a fine grid."""
     rng = np.random.default_rng(11)
     parts = len(EDGES) - 1
     first = np.concatenate([-rng.uniform(0.01, 1.0, 20), 1.0 + rng.uniform(0.01, 1.0, 20)])
@@ -407,8 +409,8 @@ def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
 
     def refuted(group: int, m: float) -> float:
         off = first[group] - m * total[group]
-        # A mean at an edge is in two parts of the unit range. It is accepted if either part accepts
-        # it.
+        # Critical values differ between parts of the unit range. A mean on the edge between two
+        # parts has the larger of their critical values.
         at = {
             min(int(np.searchsorted(EDGES, m, side=side)) - 1, parts - 1)
             for side in ("left", "right")

@@ -30,7 +30,10 @@ def test_the_radius_has_the_right_shape(d: int, beta: float) -> None:
 
 
 def test_how_far_weights_are_from_equal_ones() -> None:
-    """½·Σ|w/W − 1/n| is at most the bound. They are equal for two equally frequent weights."""
+    """½·Σ|w/W − 1/n|, with W = Σw, is at most the bound.
+
+    They are equal for two weights that occur equally often.
+    """
     rng = np.random.default_rng(1)
     for _ in range(50):
         w = rng.exponential(size=int(rng.integers(2, 30))) ** rng.uniform(0.1, 3.0)
@@ -77,7 +80,10 @@ def sphere(d: int) -> np.ndarray:
 @pytest.mark.parametrize("d", [2, 3, 10, 100])
 @pytest.mark.parametrize("rho", [0.05, 0.3, 0.7, 1.0])
 def test_the_spread_covers_laws_of_signed_directions(d: int, rho: float) -> None:
-    """ln E e^{tZ} − t·EZ ≤ κt²/2d for Z along ℓ, at several angles between ℓ and the vector."""
+    """For a report's component Z in any direction ℓ, ln E e^{tZ} − t·EZ ≤ κt²/2d.
+
+    The test uses several angles between ℓ and the vector.
+    """
     v = sphere(d)
     kappa = float(spread(np.array([rho]), d)[0])
     assert 1.0 <= kappa <= 2.0

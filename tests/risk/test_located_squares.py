@@ -49,7 +49,7 @@ def test_moments_of_cut_values(reach: float, off: float) -> None:
 
 
 def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
-    """The smallest root mean square over all possible ranges is rarely below the bound."""
+    """For the true σ, the smallest root mean square over all ranges is rarely below its bound."""
     rng = np.random.default_rng(3)
     margin, beta, missed = made(0.0, 0.0), 0.5, 0
     for _ in range(300):
@@ -102,6 +102,7 @@ def test_squares_that_say_nothing_leave_what_the_selections_say() -> None:
         assert margin._largest((-4.0, 4.0), 0.05) == PICTURE.sigma(SIDE * 0.05)
     plain = Located(PICTURE, margin.weighing, 1e-9)
     assert plain.expecting((-4.0, 4.0), 1.0) is plain
-    # The squares use up a part of the error probability, so the interval is slightly wider.
+    # The bound from squares needs a part of the error probability. So the interval is slightly
+    # wider.
     raw = margin._reach_at((-4.0, 4.0), 1.0, 0.05), plain._reach_at((-4.0, 4.0), 1.0, 0.05)
     assert raw[1] < raw[0] < 1.05 * raw[1]

@@ -181,7 +181,7 @@ def test_the_quantile_with_related_budgets_is_exact(ratio: float, beta: float) -
     made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
     alpha = risk.quantile(made, RELATED, 1.0 - beta)
     assert MeanGoal(RELATED, "pac", 0.9).is_exact(made)
-    # The probabilities just above and just below the quantile, from SciPy's distribution.
+    # The exact probabilities slightly above and slightly below the quantile, by SciPy.
     law, near = stats.laplace(scale=scale), 1e-9 * (alpha + scale)
     above = law.sf(alpha + near - b) + law.cdf(-alpha - near - b)
     below = law.sf(alpha - near - b) + law.cdf(-alpha + near - b)
@@ -280,10 +280,11 @@ def test_the_proxy_of_a_permutation_bounds_its_moment_generating_function(seed: 
         sums = sums - sums.mean()
         for size in (0.1, 1.0, 5.0, 20.0):
             for sign in (1.0, -1.0):
-                # Hoeffding's lemma for the complete sum, with the proxy in place of Σ(w − mean)².
+                # Hoeffding's lemma for the sum, with the computed variance proxy in place of Σ(w −
+                # mean)².
                 grown = float(np.mean(np.exp(sign * size * sums)))
                 assert grown <= math.exp(size**2 * proxy / 8.0) * (1.0 + 1e-12)
-        # The second-order term of the same inequality: the variance.
+        # To second order, the same inequality says that 4 times the variance is at most the proxy.
         assert 4.0 * float(np.mean(sums**2)) <= proxy * (1.0 + 1e-12) + 1e-15
 
 
@@ -314,7 +315,7 @@ def test_more_confidence_and_more_noise_cost_more(seed: int, assumption: Assumpt
     found = [risk.quantile(made, assumption, c) for c in confidences]
     assert found == sorted(found)
     if made.scale == 0.0:
-        return  # the next test covers this case
+        return  # the next test is about estimators without noise
     noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
     assert risk.mse(noisier, assumption) > risk.mse(made, assumption)
     for confidence, quiet in zip(confidences[2:], found[2:], strict=True):

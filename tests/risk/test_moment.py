@@ -218,9 +218,9 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
 
 
 def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
-    """The bound that uses the bias is avoided if it could be much larger than the usual error.
+    """An interval does not use the bias bound if that could be much larger than the usual bound.
 
-    For data with the largest spread it would be more than twice as large.
+    For data with the largest possible spread, it would be more than twice the usual bound.
     """
     one = Weighing(np.array([0.98, 1.02]) / 40.0, np.array([20, 20]), 1e-5)
     spreading, parts = Spreading(one, UNRELATED), Parts.of(0.05)
@@ -306,7 +306,7 @@ def test_intervals_are_fast() -> None:
 
 
 def test_the_square_of_the_noise_is_taken_away() -> None:
-    """E(M − ½)² exceeds (m − ½)² by the variance 2t² of the noise, which is subtracted."""
+    """The square of a noisy mean is too large by the noise variance 2t², which is subtracted."""
     one = Weighing(np.array([0.01]), np.array([100]), 0.05)
     found = WeighedSpread(one, 0.0, 0.3, 0.1).spread((0.0, 1.0), RELATED, 0.95)
     assert found.value == pytest.approx(math.sqrt(0.1 - 0.09 + 2.0 * 0.05**2))

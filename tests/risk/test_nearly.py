@@ -23,7 +23,8 @@ LAWS = {
     "halves": (np.array([0.0, 0.5, 1.0]), 0.6),
     "fifths": (np.linspace(0.0, 1.0, 6), 0.3),
 }
-"""Values, and the total probability of the two end points. Inner points have the rest."""
+"""The values of each distribution, and the total probability of the two end points. The inner
+points have the rest of the probability."""
 
 
 def law_of(name: str, p: float) -> tuple[Floats, Floats]:
@@ -118,7 +119,8 @@ def test_no_population_is_beyond_more_often_than_bounded(name: str, law: str) ->
 def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
     """The bound is close to the exact value.
 
-    The bin of variances is narrow, so the only error left is that of the characteristic functions.
+    The bin of variances is narrow. So nearly all of the remaining error comes from the bound on
+    characteristic functions.
     """
     weighing = WEIGHINGS[name]
     bound = NearlyGaussian(weighing, np.array([0.2499, 0.25]))
@@ -128,7 +130,7 @@ def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
 
 
 def test_a_lattice_that_noise_does_not_hide_is_counted() -> None:
-    """The bound is valid even if the noise is too small to smooth the lattice of the sum.
+    """The bound is valid even if the noise is so small that the sum is visibly on a lattice.
 
     Just below a lattice point, a Gaussian sum has a smaller tail than the lattice sum.
     """
@@ -203,7 +205,7 @@ def test_no_noise_smooths_nothing() -> None:
 def test_an_interval_is_hardly_wider_than_errors(
     n: int, epsilon: float, confidence: float, over: float
 ) -> None:
-    """For all coins, the interval covers as often as stated, and is hardly wider than necessary."""
+    """For coins of any probability, intervals cover as stated and are hardly wider than needed."""
     weighing = Weighing(np.array([1.0 / n]), np.array([n]), 1.0 / (n * epsilon))
     reach = mean.quantile(weighing, SAMPLE, confidence)
     chances = [

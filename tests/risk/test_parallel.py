@@ -91,7 +91,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
         first = (0.5 * ones + 1.5 * more) / 400
     people = rng.binomial(300, 0.25, runs) / 300 if assumption == SAMPLE else np.full(runs, 0.25)
     noise = rng.laplace(0, [[0.01], [0.02]], (2, runs))
-    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # the difference, and the contrast that is 0
+    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # m₁ − m₂ = ¼, and m₁ − 2·m₂ = 0
         reach = groups()._reach((0, 1), (1.0, ratio), assumption, 0.95)
         error = first + noise[0] - ratio * (people + noise[1]) - true
         missed = int((np.abs(error) > reach).sum())
@@ -113,7 +113,7 @@ def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
 def test_a_ratio_is_the_set_that_is_not_refuted(assumption: Assumption) -> None:
     """The interval of a ratio agrees with a scan over ratios.
 
-    A ratio is in it if its contrast is within the contrast's error.
+    A ratio r is in the interval if m₁ − r·m₂, for the released means, is within its error.
     """
     margin = groups()
     low, high = margin.ratio(0, 1, UNIT, assumption, 0.95)
@@ -196,19 +196,19 @@ def test_two_groups_count_alike_in_what_lies_between_them(assumption: Assumption
 
 @pytest.mark.parametrize("assumption", EVERY)
 def test_where_budgets_are_sampled_with_values_the_split_is_fixed(assumption: Assumption) -> None:
-    """The error of each group has half of the probability, whatever the weights are."""
+    """The error of each of two groups gets half of the error probability, for any weights."""
     old = groups()
     new = PublicGroupsEvenly(old.weighings, old.slacks, old.drawn.copy(), old.people.copy())
     before, after = (half(each, assumption, 0.95) for each in (old, new))
     if not assumption.sampled or assumption.related is False:
-        assert after == before  # joint bounds, or splits that public weights decide
+        assert after == before  # a joint bound, or a split that depends on public weights
         return
     even = sum(mean.quantile(each, assumption, 0.975) for each in (FIRST, SECOND))
     assert after == pytest.approx(even, rel=1e-12)
     assert before < after  # releases that were published keep the interval they had
     low, high = new.ratio(0, 1, UNIT, assumption, 0.95)
     assert low <= old.ratio(0, 1, UNIT, assumption, 0.95)[0] <= high
-    # A mean alone has all of it.
+    # A single mean gets all of the error probability.
     assert new._apart([FIRST, SECOND], (1.0, 0.0), assumption, 0.05) == pytest.approx(
         mean.quantile(FIRST, assumption, 0.95)
     )
@@ -225,7 +225,7 @@ _FIELDS = ("weighings", "slacks", "drawn", "people")
 
 
 def test_new_releases_have_the_fixed_split() -> None:
-    """A release that was stored keeps its margin; a new one has the even split."""
+    """A stored release keeps its margin. A new release divides the error probability evenly."""
     place = np.repeat(["a", "b"], 50)
     release = ep.mean(
         np.full(100, 0.5),

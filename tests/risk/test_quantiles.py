@@ -42,9 +42,9 @@ def test_a_quantile_that_is_drawn_beyond_its_ends_is_moved_to_them() -> None:
 
 @pytest.mark.parametrize("beta", [0.2, 0.01])
 def test_the_wrong_side_is_selected_no_oftener_than_is_paid_for(beta: float) -> None:
-    """The wrong side is selected with at most the stated probability.
+    """A selection ends on the wrong side of the true quantile with at most the stated probability.
 
-    The worst case has all people in one bin, so every other candidate is farther away by the gap.
+    In the worst case all people are in one bin, and every other candidate is farther away.
     """
     cells, rate, q = 64, 200.0, 0.5
     gap = selection_shift(EVEN, RELATED, q, beta, cells, rate)
@@ -85,7 +85,8 @@ def test_nested_intervals_miss_no_more_often_than_is_paid_for(beta: float) -> No
     """The worst case attains the bound, by the exact law of permute-and-flip.
 
     Nearly a share q of the people is in the first cell, and all others are in the last one, so the
-    quantile is there. Every interval but the widest ends before it, at the same distance.
+    quantile is there. Every interval except the widest ends before the last cell, at the same
+    distance.
     """
     tried, rate, q = 32, 200.0, 0.5
     gap = nested_shift(EVEN, RELATED, q, beta, tried, rate)
@@ -98,7 +99,7 @@ def test_nested_intervals_miss_no_more_often_than_is_paid_for(beta: float) -> No
 
 
 def test_a_nested_gap_has_room_for_errors_of_people() -> None:
-    """The error probability is shared by the selection and the sampling errors of both sides."""
+    """The error probability is divided among the selection and both sides' sampling errors."""
     plain = nested_shift(EVEN, RELATED, 0.5, 0.05, 32, 200.0)
     for assumption in (SAMPLE, UNRELATED):
         assert nested_shift(EVEN, assumption, 0.5, 0.05, 32, 200.0) >= plain

@@ -51,7 +51,7 @@ def test_a_part_of_it_is_told_if_budgets_tell_little() -> None:
 
 
 def test_shuffled_people_are_farther_off_no_oftener_than_they_may_be() -> None:
-    """The bound is at least the exact probability, over all permutations of seven people."""
+    """The bound is at least the exact tail of a share, over all permutations of seven people."""
     each = np.repeat(WEIGHTS, COUNTS)
     way = ways(weighing(0.0), Assumption("people", False), 0.5, 0.1)[0]
     for below in range(1, 7):
@@ -97,8 +97,8 @@ def test_a_range_ends_at_the_last_of_the_ends_that_are_refuted() -> None:
     def refutes(_: int, off: float) -> bool:
         return off > 0.2
 
-    # From the left, only the first share is more than 0.2 below q. From the right, the last two
-    # shares are more than 0.2 above q.
+    # The search from the left stops at the second share, which is not more than 0.2 below q. The
+    # search from the right passes the last two shares, which are more than 0.2 above q.
     assert inverted(shares, 0.5, edges, refutes, refutes) == (1.0, 6.0)
     assert inverted(shares, 0.5, edges, lambda *_: False, lambda *_: False) == (0.0, 8.0)
     assert inverted(shares, 0.5, edges, lambda *_: True, lambda *_: True)[0] == 7.0

@@ -147,7 +147,7 @@ ASKED = [Assumption("population", related) for related in (True, 0.1, 0.35, 0.8)
 @pytest.mark.rotates(4)
 @pytest.mark.parametrize("assumption", ASKED)
 def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> None:
-    """No population of pairs has a larger error than the bound, averaged over drawn budgets.
+    """The error of every population of pairs is at most the bound, on average over all samples.
 
     All samples are enumerated, and the noise is exact.
     """
@@ -180,7 +180,7 @@ def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> No
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     apart: float, total: float
 ) -> None:
-    """The squared error combines the bias of the people and the worst-case sampling error."""
+    """The squared error combines the bias of the drawn people and the worst-case sampling error."""
     made = weighing(3, total=total)
     people = np.repeat(made.weights, made.counts)
     n, noise = made.n, 2.0 * made.scale**2
@@ -230,9 +230,9 @@ def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     apart: float, beta: float
 ) -> None:
-    """The quantile uses all of β, and no more.
+    """The error probabilities of all bounds that make up the quantile sum to β.
 
-    One sampling bound, or two together, get 0.3·β. All other errors get the rest.
+    All sampling bounds together (one or two) get 0.3·β. All other errors get the rest.
     """
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     assumption = Assumption("population", True if apart == 1.0 else apart)

@@ -41,7 +41,8 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""Grid steps for each `apart`. They make 1 mod `apart` a grid point."""
+"""The number of grid steps in each `apart`. The remainder of 1 divided by `apart` is then a grid
+point."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
@@ -67,7 +68,7 @@ def test_the_cells_that_are_said_to_be_moved_do_worst(
 def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
     k: int, apart: float
 ) -> None:
-    """The error is the maximum over all pairs of shares within δ.
+    """The error is the maximum over all shares at two budget levels that differ by at most δ.
 
     There are two levels of four people, and shares are multiples of ¼.
     """
@@ -158,7 +159,7 @@ def largest_square(k: int, apart: float) -> float:
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     k: int, related: bool | float, keep: float | None
 ) -> None:
-    """The squared error combines bias, sampling error and coins with the largest of k noises."""
+    """The squared error combines bias, sampling, sampling coins, and the largest of k noises."""
     counts, scale = np.array([200, 100]), 0.003
     made = Weighing(
         np.array([0.002, 0.006]), counts, scale, None if keep is None else np.full(2, keep)

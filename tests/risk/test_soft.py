@@ -1,6 +1,6 @@
-"""Soft cells, among which each person is divided: intervals of moments cover the true values.
+"""Intervals of moments from soft cells cover the true values if errors are within their bounds.
 
-They do so for all errors of the cells within their bounds.
+With soft cells, each person divides one unit among several cells.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from epsilons.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Boxed(SoftMoments):
-    """Moments from shares with errors of at most `most`. So the bounds do not depend on noise."""
+    """Moments from shares that are each off by at most `most`.
+
+    Error bounds follow from `most` alone.
+    """
 
     drawn: Floats
     most: float
@@ -46,7 +49,10 @@ class Boxed(SoftMoments):
 
 @dataclass(frozen=True, eq=False)
 class Told(Boxed):
-    """Moments from shares with known errors. The bound on each function is its actual error."""
+    """Moments from shares with known errors.
+
+    The error bound of a sum over cells is its true error.
+    """
 
     error: Floats
 
@@ -142,9 +148,9 @@ ALL = [Assumption(about, r) for about in ("people", "population") for r in (True
 def test_a_bound_of_one_function_is_that_of_a_mean_but_for_the_noise(
     assumption: Assumption,
 ) -> None:
-    """For a function with range ℓ, the error of the weighted sum is ℓ times that of a mean.
+    """The error bound for the mean of a function with range ℓ is ℓ times that of a mean.
 
-    Only the noise is different.
+    This is tested with negligible noise, because the noise of a function depends on all cells.
     """
     margin = weighed()
     silent = Weighing(margin.weighing.weights, margin.weighing.counts, 1e-9)
@@ -181,7 +187,7 @@ def test_shares_that_drowned_tell_nothing() -> None:
 
 
 def test_a_noisy_total_is_no_more_than_noise() -> None:
-    """With very many people, the error is the noise of nine cells divided by n."""
+    """With very many people, a noisy total adds almost nothing to the error. With few, it does."""
     rng = np.random.default_rng(3)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * 1e7, scale=2.0, slack=0.0, largest=1.0, equal=True)
@@ -195,7 +201,7 @@ def test_a_noisy_total_is_no_more_than_noise() -> None:
 
 @pytest.mark.parametrize("people", [150.0, 1000.0])
 def test_the_noise_of_a_total_counts_in_products_of_errors(people: float) -> None:
-    """The error of the total also enlarges the products of errors."""
+    """Shares are divided by a noisy total, whose error makes products of errors larger too."""
     rng = np.random.default_rng(4)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * people, scale=2.0, slack=0.0, largest=1.0, equal=True)

@@ -52,7 +52,7 @@ def test_people_whose_budgets_are_shuffled(n: int, spread: float) -> None:
 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 def test_a_sample(spread: float) -> None:
-    """The error equals the mean over all samples of four people from two points."""
+    """The error equals the mean over all samples of four people with two possible values."""
     one = estimator(4, 3)
     points = np.array([0.5 - spread, 0.5 + spread])
     samples = points[np.array(list(itertools.product((0, 1), repeat=4)))]
@@ -74,7 +74,7 @@ def test_people_whose_budgets_tell_everything() -> None:
 @pytest.mark.parametrize("total", [1.0, 0.7, 1.2])
 @pytest.mark.parametrize("assumption", [each for each in ANSWERS if each.related], ids=str)
 def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) -> None:
-    """No random data with this spread have a larger bias, whatever the weights sum to."""
+    """No random data with this spread have a larger bias than the bound, for any sum of weights."""
     rng, allowed, nearest = np.random.default_rng(5), 0, 0.0
     counts = np.array([4, 6, 5], dtype=np.int64)
     for _ in range(600):
@@ -135,7 +135,7 @@ def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> 
 def test_the_quantile_is_kept_by_bell_shaped_data(assumption: Assumption, spread: float) -> None:
     """For Gaussian data, 0.5 % to 10 % of the errors exceed the 90 % quantile."""
     rng, n = np.random.default_rng(9), 60
-    one = replace(estimator(n, 8), scale=0.001)  # so noise does not hide the effect
+    one = replace(estimator(n, 8), scale=0.001)  # with little noise, so the spread matters
     alpha = risk.quantile(one, assumption, 0.9, spread=spread)
     noise = rng.laplace(scale=0.001, size=20_000)
     if assumption.sampled:

@@ -74,8 +74,8 @@ def test_all_samples_of_few_people(k: int) -> None:
 def test_coins_add_the_variance_of_whole_weights(keep: float) -> None:
     """With coins, the risk equals an enumeration of all data and coin tosses.
 
-    A coin keeps or drops an entire weight. (In a mean, values are centered, so it is half of a
-    weight.)
+    A coin keeps or drops an entire weight in a cell. (In a mean, values are centered, so a coin
+    changes it by half of a weight.)
     """
     n, k = 4, 3
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)

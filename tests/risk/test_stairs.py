@@ -58,7 +58,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("beta", BETAS)
 def test_the_quantile_without_a_sum_is_exact(rate: Fraction, shift: float, beta: float) -> None:
-    """With this shift, P(error > α) is β. With a smaller shift, it is at most β."""
+    """The quantile α is exact: P(error > α) is β with this shift, and at most β with a smaller."""
     stairs = made(rate, 2**30)
     alpha = stairs.deviation(shift, 0.0, beta)
 
@@ -81,8 +81,8 @@ def test_the_tail_beside_a_sum_is_a_sum_over_the_lattice(rate: Fraction, sigma: 
         expected = float(mass @ np.exp(-(gap**2) / (2.0 * sigma**2)))
         found = stairs.tail(alpha, sigma)
         assert found >= expected * (1.0 - 1e-9) - 1e-15
-        # A lattice of 400 steps changes the quantile by less than this. For small rates, the code
-        # uses a coarser bound.
+        # A lattice of 400 steps per unit changes the quantile by less than this tolerance. For
+        # small rates, the code uses a looser bound.
         slack = UNIT if rate < Fraction(1, 8) else UNIT / 400
         if alpha <= slack:
             continue  # here the bound is 1

@@ -80,7 +80,7 @@ def test_noise_of_a_sum(cells: int | None, added: int) -> None:
     tail = open_tail(added + 1, added) if cells is None else closed_tail(cells, added)
     for beta in (0.2, 0.025, 1e-3):
         reach = float(of_a_sum(cells, added).reach(0, np.inf, beta))
-        # Both are computed on grids, so they differ slightly.
+        # Both bounds are computed on grids, so they differ slightly.
         assert 0.99 * beta <= float(tail(np.array(reach))) <= 1.08 * beta
 
 

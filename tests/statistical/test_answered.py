@@ -31,7 +31,7 @@ pytestmark = pytest.mark.statistical
 
 
 class Case(NamedTuple):
-    """One combination of parameters."""
+    """One combination of parameters to test."""
 
     statistic: str
     missing: str
@@ -141,7 +141,7 @@ def test_an_interval_holds_as_often_as_stated(case: Case) -> None:
 @pytest.mark.rotates(12)
 @pytest.mark.parametrize("statistic", ["quantile", "variance"])
 def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: str) -> None:
-    """The interval covers the value of those in the population who would answer.
+    """The interval from a sample covers the value of all people in the population who would answer.
 
     People with large values do not answer.
     """
@@ -161,7 +161,7 @@ def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: s
 def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
     added: int, q: float
 ) -> None:
-    """Noise of some cells plus a fraction q of one more exceeds the bound as rarely as stated.
+    """The noise of some cells plus a fraction of one more exceeds its bound as rarely as stated.
 
     The noise is that of a closed table with eight cells.
     """

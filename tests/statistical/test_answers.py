@@ -48,7 +48,7 @@ pytestmark = pytest.mark.statistical
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of parameters."""
+    """One combination of parameters to test."""
 
     statistic: str
     neighbours: str
@@ -101,7 +101,7 @@ def truth_of(cell: Cell, found: Column) -> Floats:
 
 
 def missed(release: ep.Release, truth: Floats, confidence: float) -> list[bool]:
-    """Return whether each interval misses, and whether the simultaneous band misses anywhere."""
+    """Return whether each interval misses its true value, and whether the band misses any."""
     room = 1e-12 * float(np.abs(truth).max())
     low, high = (np.atleast_1d(end) for end in release.interval(confidence))
     found = ((truth < low - room) | (truth > high + room)).tolist()
@@ -121,7 +121,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
     difference = apart(found.unit, epsilon)
     if cell.statistic == "frequencies":
         difference = shares_apart(found, epsilon)
-    # 1 is the largest possible difference, so it allows any relation.
+    # Differences are at most 1, so δ = 1 allows any relation.
     own_answer = difference if difference < 1.0 else True
     related: bool | float = {"any": True, "own": own_answer, "none": False}[cell.related]
     truth = truth_of(cell, found)
@@ -153,7 +153,7 @@ QUICK: Final = tuple(table(FEW, FEW_WAYS))
 
 
 def hold_together(cells: tuple[Cell, ...], runs: Callable[[Cell], int]) -> None:
-    """Test the sum of all misses under one assumption. This is more sensitive than single tests."""
+    """Test the total number of misses under one assumption, which is more sensitive."""
     answers: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
         key = (cell.statistic, cell.neighbours, cell.about, cell.related)

@@ -118,7 +118,7 @@ def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
-    """Three people get a release, however wide the range is that was found.
+    """Three people get a release even if the estimated range is extremely wide.
 
     The range can include nearly all floats, so its square overflows. Under add/remove there must
     still be a release, because an error would leak information.

@@ -91,14 +91,14 @@ def test_the_former_default_fails_where_budgets_tell_and_the_new_one_holds(
         assert fail(missed["former"])
 
 
-# An actual difference δ, on the worst-case data.
+# Worst-case data in which budget levels differ by exactly δ.
 
 WIDE: Final = np.repeat([0.05, 1.0], 2_000)
 DELTAS: Final = (0.04, 0.1, 0.2)
 
 
 def heavy(release: ep.Release) -> np.ndarray:
-    """Return for each level whether its people have a weight above 1/n."""
+    """Return, for each budget level, whether its people have a weight above 1/n."""
     weighing = release.mechanism.weighing
     return np.asarray(weighing.weights > 1.0 / weighing.n)
 
@@ -117,7 +117,7 @@ def worst(delta: float) -> np.ndarray:
 @pytest.mark.rotates(12)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: float) -> None:
-    """If the bias is most of the error, intervals cover with the actual δ and miss with δ/2."""
+    """If most of the error is bias, intervals for the actual δ cover, and those for δ/2 miss."""
     values = worst(delta).astype(np.float64)
     said: dict[str, Any] = {"bounds": (0, 1), "method": "proportional"}
     release = ep.mean(values, epsilon=WIDE, related=delta, source=ep.Seeded(0), **said)
@@ -163,7 +163,7 @@ def commute() -> tuple[Floats, Floats]:
 
 
 def apart_by(delta: float, release: ep.Release) -> Floats:
-    """Return minutes, changed so the mean of people with weights above 1/n is larger by δ."""
+    """Return the demo's minutes, with a mean larger by δ among people of weight above 1/n."""
     minutes, epsilon = commute()
     values, middle = minutes.copy(), float(minutes.mean())
     reach = delta * (MINUTES[1] - MINUTES[0]) / 2.0

@@ -1,4 +1,4 @@
-"""Noise that sums to zero over cells, compared with noise of a mean and independent noise.
+"""The variance of noise that sums to zero over cells, compared with that of other noise.
 
 Each test compares variances of at least 3·10⁵ draws by the mechanism of a release. The standard
 error of the ratio is below 0.35 %, so 2 % is more than 5.5 standard errors. A correct sampler fails
@@ -43,7 +43,7 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     of_mean = shares(mean, 10**6, 2).var()
     of_share = shares(table(2), 10**6, 3)[:, 0].var()
     assert abs(of_share / of_mean - 1.0) < WITHIN
-    # Both variances are 2/(nε)², the minimum for Laplace noise.
+    # A share of two categories and a mean both have the variance 2/(nε)², as for Laplace noise.
     assert abs(of_share * (N * EPSILON) ** 2 / 2.0 - 1.0) < WITHIN
     # Power: independent noise in both cells has twice the variance, even after projection.
     loose = independent(table(2), 10**6, 4)[:, 0].var()

@@ -1,4 +1,4 @@
-"""Two releases compared, all pairs of groups, and weighted sums: intervals cover as stated.
+"""Intervals of differences of releases, of pairs of groups and of weighted sums cover as stated.
 
 The people are readers of a magazine in 1978 (`fair`) and voters in 1996 (`anes96`), 400 of each
 table. The second release has the same people, half of them, or others. Budgets are unrelated to
@@ -44,7 +44,7 @@ def table(name: str) -> Any:
 
 
 def values(name: str, start: int = 0) -> tuple[Floats, tuple[float, float]]:
-    """Return the values of some hundred people in a column, and its bounds."""
+    """Return the values of some hundred people in a column, and the column's bounds."""
     source, column, bounds = COLUMNS[name]
     found = np.asarray(table(source)[column], dtype=np.float64)[start : start + PEOPLE]
     return np.clip(found, *bounds), bounds
@@ -102,7 +102,7 @@ def test_the_change_of_a_mean_is_covered(column: str, overlap: str, way: str) ->
         factors.append(factor.low <= other.mean() / one.mean() <= factor.high)
     missed = holds(changes)
     holds(factors)
-    if way == "alike":  # only noise with a known distribution is left, so the interval is exact
+    if way == "alike":  # noise of a known distribution is the only error, so the interval is exact
         assert missed >= binom.isf(1.0 - 1e-6, RUNS, 1.0 - CONFIDENCE)
 
 
@@ -126,7 +126,7 @@ def test_a_population_is_covered_where_the_same_people_are_asked_twice() -> None
     given: dict[str, Any] = {"bounds": bounds, "about": "population", "related": False}
     for seed in range(FEW):
         x = rng.choice(everyone, PEOPLE)
-        later = bounds[0] + bounds[1] - x  # people above the mean now are below it then
+        later = bounds[0] + bounds[1] - x  # values are reversed
         epsilon = budgets(x, "not related", rng)
         releases = [
             ep.mean(each, epsilon=epsilon, source=ep.Seeded(2 * seed + at), **given)

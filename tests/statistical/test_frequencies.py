@@ -137,7 +137,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
     profile: str, assumption: Assumption, shares: str
 ) -> None:
-    """If noise sums to zero, intervals cover, and the error is at most the risk."""
+    """If noise sums to zero, intervals cover as stated, and errors are at most the stated risk."""
     release = released(profile, assumption)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = weighing.scale * closed_noise(4, seed=11)
@@ -164,7 +164,7 @@ def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
 
 
 def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero() -> None:
-    """Power: independent noise of the same scale is not covered."""
+    """Power: bands for noise that sums to zero do not cover independent noise of the same scale."""
     release = released("half strict", RELATED)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = np.random.default_rng(5).laplace(0.0, weighing.scale, (RUNS, 4))
@@ -174,7 +174,10 @@ def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero(
 
 
 def test_intervals_of_sampled_people_cover() -> None:
-    """Intervals cover if sampling keeps half of the people. Budgets determine the categories."""
+    """Intervals cover if sampling keeps half of the people.
+
+    Here, budgets determine people's categories.
+    """
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
     mechanism = coins_at(budgets, CellsGoal(RELATED, "mse", 0.95, 2), 1.7).cells(2)
     assert mechanism.keep is not None

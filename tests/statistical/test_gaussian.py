@@ -1,4 +1,4 @@
-"""Means with an unknown range: errors compared with an oracle, failures, and coverage.
+"""Means with an unknown range: errors (compared with a known range), wrong ranges, and coverage.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
 comparison with probability at most 10⁻⁸. Mean squares are compared with a quantile of χ², and
@@ -33,7 +33,7 @@ def budgets(profile: str, n: int, seed: int) -> np.ndarray:
 
 
 def oracle(epsilon: np.ndarray) -> float:
-    """Return the standard error of the capped mean if the range is known to be μ ± 4σ, in σ."""
+    """Return the standard error, in σ, of the capped mean if the range μ ± 4σ is known."""
     spent = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
     return math.sqrt(float(spent @ spent) + 2.0 * 8.0**2) / float(spent.sum())
 
@@ -69,7 +69,7 @@ def simulate(
 
 
 def within(errors: np.ndarray, limit: float) -> bool:
-    """Return whether the mean square is plausible for normal errors with this deviation."""
+    """Return whether the mean square is plausible for normal errors of this standard deviation."""
     return float(errors @ errors) <= limit**2 * float(chi2.isf(TAIL, errors.size))
 
 
@@ -80,7 +80,7 @@ def test_close_to_the_oracle_under_replace(profile: str) -> None:
     best = oracle(budgets(profile, 10_000, 0))
     assert within(errors, 1.2 * best)
     assert held >= binom.ppf(TAIL, 60, 0.9)
-    assert width < 4.0 * best  # the interval is narrower than the range
+    assert width < 4.0 * best  # the interval is informative: it is narrower than the range
 
 
 def test_close_to_the_oracle_under_add_remove() -> None:

@@ -54,7 +54,7 @@ Generator = np.random.Generator
 
 
 def some(kind: str, people: int, rng: Generator) -> Floats:
-    """Draw values from one population. `AVERAGE` contains the means of the populations."""
+    """Draw values from one of the populations. `AVERAGE` contains their means."""
     if kind == "two values":
         return np.asarray(rng.random(people) < 0.3, dtype=np.float64)
     if kind == "skewed":
@@ -198,7 +198,7 @@ def test_intervals_of_groups_hold_in_a_thousand_runs(kind: str, n: int, answer: 
 
 
 def test_less_than_is_true_is_noticed() -> None:
-    """Power: if δ is stated although budgets determine values, too many intervals miss."""
+    """Power: if a small δ is stated, but budgets determine values, too many intervals miss."""
     case = Case("two values", 3000, RELATED)
     table = closed(case)
     rows, truth, _ = simulated(case, 150, 3, table, table.total)
@@ -208,7 +208,7 @@ def test_less_than_is_true_is_noticed() -> None:
     assert not hold((truth[:, 0] < low[:, 0]) | (truth[:, 0] > high[:, 0]))
 
 
-# Under add/remove.
+# Means by group under add/remove.
 
 
 def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> OpenGroupedMeans:
@@ -267,7 +267,10 @@ def test_intervals_of_an_unknown_number_hold_in_a_thousand_runs(
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
 @pytest.mark.parametrize("n", [300, 6000])
 def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
-    """Intervals cover 100 differences, and 20 ratios, which take longer to compute."""
+    """Intervals of differences and ratios of two groups' means cover as stated.
+
+    Ratios are tested in fewer runs, because they take longer.
+    """
     case = Case("two values", n, answer)
     table = closed(case)
     rows, truth, _ = simulated(case, 100, 6, table, table.total)
@@ -284,7 +287,7 @@ def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
 
 
 def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
-    """If only noise is random, 90 % intervals miss in 5 % to 10 % of the runs."""
+    """If only noise is random, 90 % intervals of a difference miss in 5 % to 10 % of the runs."""
     goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
     table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
     total = table.total(tallied(cells=np.array([[600, 1400, 1000, 1000]]) * GRID))

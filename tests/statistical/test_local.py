@@ -29,7 +29,7 @@ SIX = 6.0
 
 
 def off(estimate: Any, truth: Any, risk: float, cells: int = 1) -> float:
-    """Return the largest error over all coordinates, in worst-case standard errors."""
+    """Return the largest error over all coordinates, divided by the worst-case standard error."""
     return float(np.max(np.abs(np.asarray(estimate) - truth)) / math.sqrt(risk / cells))
 
 
@@ -61,7 +61,7 @@ def sums_of(release: ep.Release) -> Sums:
 def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> None:
     """Vectors are unbiased in every coordinate.
 
-    They are also unbiased along the vector, which tests the radius.
+    They are also unbiased in the direction of the true vector, which tests the radius.
     """
     many = 40_000 if dimension < 100 else 4_000
     x = np.zeros(dimension)
@@ -205,7 +205,7 @@ def figure_one(alpha: float, trials: int, seed: int) -> dict[str, float]:
         for weights in ("variance", "paper", "uniform"):
             raw = vector.estimate(reports, weights=weights).raw
             found[weights].append(float(np.mean((raw - truth) ** 2)))
-            if weights == "paper":  # with the printed radius, every report is twice as long
+            if weights == "paper":  # the printed radius makes every report twice as long
                 found["printed"].append(float(np.mean((2.0 * raw - truth) ** 2)))
     return {name: float(np.mean(errors_)) for name, errors_ in found.items()}
 
@@ -243,7 +243,7 @@ def test_more_signs_are_better_for_large_budgets() -> None:
 
 
 def test_the_server_and_the_person_see_the_same_directions() -> None:
-    """A report is decoded from its seed alone."""
+    """The server computes the directions of a report from its public seed alone."""
     vector = local.Vector(6, method="duchi")
     report = vector.randomize([0.5] * 4 + [0.0] * 2, 2.0, ep.Seeded(2))
     assert isinstance(report, Reports)
@@ -272,7 +272,7 @@ def near(counts: np.ndarray, law: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_what_is_drawn_is_what_the_checker_reads(epsilon: float) -> None:
-    """Complete reports have the distribution in the verified tables."""
+    """Complete reports have the distribution in the tables that the checker verified."""
     many = 60_000
     law = law_of(local.Bit().channel(epsilon))
     for value in (0, 1):

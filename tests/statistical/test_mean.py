@@ -117,7 +117,7 @@ def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: A
 
 
 def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
-    """With the public function, sampling is unbiased, and its error is as forecast."""
+    """In releases by the public function, sampling is unbiased, and its error is as forecast."""
     epsilon = people_of(ep.Budgets({0.5: 20, 1.5: 30, 3.0: 50}))
     values = (np.arange(100) % 2).astype(float)
     rng, source, errors = np.random.default_rng(3), ep.Seeded(3), []
@@ -170,7 +170,7 @@ def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assu
 
 
 def test_intervals_of_whole_releases_cover() -> None:
-    """Intervals of the public function cover, with new people in each run."""
+    """Intervals of releases by the public function cover, with new people in each run."""
     epsilon = people_of(ep.Budgets({0.1: 60, 1.0: 60}))
     rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 400
     for _ in range(runs):

@@ -80,7 +80,7 @@ def built(profile: str, n: int, assumption: Assumption, spread: float = 0.5) -> 
 
 
 class Cell(NamedTuple):
-    """One combination of parameters."""
+    """One combination of parameters to test."""
 
     law: str
     profile: str
@@ -145,7 +145,7 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
 
     Args:
         cell: the parameters.
-        drawn: its runs.
+        drawn: the runs for these parameters.
         factor: a factor on the drawn standard deviation; with a small factor, intervals must miss.
     """
     found = Drawn(drawn.offsets * factor, drawn.squares * factor * factor, drawn.truth)
@@ -207,7 +207,7 @@ def test_intervals_of_many_people_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_who_guessed_the_spread_hold(name: str) -> None:
-    """Intervals cover if the spread was guessed. A guess can raise the cap, and so the bias."""
+    """Intervals cover if the spread was guessed, although a guess can raise cap and bias."""
     cell = Cell(name, "halves", 1000, RELATED, 0.05)
     assert margin_of(cell, 0.0, 0.0).uses_spread(RELATED)
     table(cell, 400)

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.statistical
 
 
 class Case(NamedTuple):
-    """One combination of parameters."""
+    """One combination of parameters to test."""
 
     law: str
     n: int
@@ -70,7 +70,7 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
     if law == "skewed":
         x = x**5
         return x, np.clip(0.5 * x + 0.1 * rng.random(n), 0.0, 1.0)
-    return np.full(n, 0.3), x  # the distribution is "still": both columns are constant
+    return np.full(n, 0.3), x  # in the distribution "still", both columns are constant
 
 
 POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "still": 0.0}
@@ -135,7 +135,7 @@ def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[
 def asked(
     name: str, case: Case, margin: SoftMoments, x: Floats, y: Floats
 ) -> tuple[Estimated, float]:
-    """Return an estimate with its interval, and the true value."""
+    """Return the requested estimate with its interval, and the true value."""
     both = float(np.mean(x * y) - x.mean() * y.mean())
     if case.about == "population":
         both = POPULATION[case.law]

@@ -1,8 +1,8 @@
 """Intervals of quantiles cover the true value as often as stated, on difficult data.
 
 Each case is a binomial test of the misses, with false-alarm probability 10⁻⁹. The tests have power:
-a margin without the bias fails, and so do one with the noise of only one bin, and selections of
-intervals without a gap between ranks.
+they reject a margin that ignores the bias, a margin that allows for the noise of only one bin, and
+selections of intervals without a gap between ranks.
 """
 
 from __future__ import annotations

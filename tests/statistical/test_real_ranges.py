@@ -50,7 +50,7 @@ So the range nearly collapses, but intervals still cover."""
 
 
 class Seen(NamedTuple):
-    """Results of some runs.
+    """Counts of what happened in some runs.
 
     Attributes:
         misses: number of intervals that missed the mean of the clipped values, by confidence.
@@ -108,7 +108,7 @@ def test_the_range_of_a_real_column_is_found(name: str, profile: str, neighbours
     print(name, profile, neighbours, found)
     for missed, confidence in zip(found.misses, CONFIDENCES, strict=True):
         assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
-    # At most one range in 3,000 is wrong, and one result in a hundred is far off.
+    # At most one range in 3,000 may be wrong, and at most one result in a hundred far off.
     assert found.far <= binom.isf(TAIL, RUNS, 0.01)
     if not (profile in TELLING and name in MOSTLY_ONE):
         assert found.collapsed <= binom.isf(TAIL, RUNS, 1 / 3000)

@@ -33,13 +33,13 @@ CONFIDENCE: Final = 0.9
 FEW: Final = 12
 MANY: Final = 1000
 EVERY: Final = 10
-"""The slow intervals are computed in one of this many runs."""
+"""Intervals that are slow to compute are computed in one run out of this many."""
 
 WAYS: Final = {"strict if high": "any", "a little": "own", "not at all": "none"}
 """Relations between budgets and values, and the assumption for each."""
 
 ANY_OR_NONE: Final = ("strict if high", "not at all")
-"""The relations for statistics whose δ is not about means."""
+"""The relations that are tested for statistics whose δ does not refer to means."""
 
 NAMES: Final = ("panel", "wives", "college")
 
@@ -109,7 +109,7 @@ def _table(
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of parameters."""
+    """One combination of parameters to test."""
 
     name: str
     way: str
@@ -212,9 +212,9 @@ def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
 
 
 def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
-    """Return whether each range contains a quantile.
+    """Return whether each range contains a q-quantile of the values.
 
-    At most a fraction q of the values may be below it, and at most 1 − q above it.
+    Such a quantile has at most a fraction q of the values below it, and at most 1 − q above it.
     """
 
     def inside(low: float, high: float, q: float) -> bool:
@@ -252,7 +252,7 @@ def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
 
 
 def _difference(found: Table, own: Floats) -> float:
-    """Return the largest distance between means at different budgets, overall or in a group."""
+    """Return the largest difference between means at two budgets, overall or in a group."""
     lo, hi = found.bounds
     people = found.rows["person"].unique(maintain_order=True)
     levels = pl.DataFrame({"person": people, "epsilon": own})

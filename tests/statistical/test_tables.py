@@ -63,7 +63,10 @@ def voters() -> Integers:
 
 
 def levels_of(people: Integers, way: Assumption, rng: np.random.Generator) -> Integers:
-    """Return the level of each person. Levels depend on cells as much as is assumed."""
+    """Return the budget level of each person.
+
+    Levels depend on cells as much as the assumption allows.
+    """
     thirds = np.sort(np.arange(len(people)) % len(LEVELS))
     if way.anything:
         return thirds[np.argsort(np.argsort(people, kind="stable"))]
@@ -71,7 +74,7 @@ def levels_of(people: Integers, way: Assumption, rng: np.random.Generator) -> In
 
 
 def drawn_people(way: Assumption, rng: np.random.Generator) -> tuple[Integers, Integers, Floats]:
-    """Return the cells by level, and the true shares."""
+    """Return the number of people in each cell at each level, and the true shares."""
     people = voters()
     if way.sampled:
         whole = np.bincount(people, minlength=CELLS) / len(people)
@@ -108,7 +111,7 @@ def hold(missed: Booleans) -> bool:
 
 
 def truths(whole: Floats, rows: Integers) -> tuple[Floats, Floats]:
-    """Return the true sums, and the true shares within rows."""
+    """Return the true sums of cells, and the true shares within rows."""
     sums = tables.added_up(whole, rows)
     return sums, whole / sums[rows]
 
@@ -130,7 +133,7 @@ def check(margin: Any, raw: Floats, whole: Floats, way: Assumption) -> None:
 
 
 def closed(way: Assumption, runs: int, seed: int, method: str = "proportional") -> Any:
-    """Return the drawn shares of many runs, each with its margin, and the true shares."""
+    """Return the drawn shares of many runs with their margins, and the true shares."""
     rng, source, told = np.random.default_rng(seed), ep.Seeded(seed), stated(way)
     found: dict[Any, list[Floats]] = {}
     margins = {}

@@ -51,7 +51,7 @@ def test_intervals_cover_the_truth(statistic: str, neighbours: Any) -> None:
         release = ep.publish([question], neighbours=neighbours, source=ep.Seeded(seed), **told)[0]
         low, high = release.interval()
         covered += low <= truth <= high
-        half = 0.25 * (high - low)  # a deliberate fault: half of the width
+        half = 0.25 * (high - low)  # a deliberate fault: intervals of half the width
         narrow += abs(release.raw - truth) <= half
     assert covered >= LEAST
     assert narrow < LEAST

@@ -35,7 +35,11 @@ SMALL: list[tuple[float, ...]] = [
 
 @dataclass
 class Program:
-    """The private mechanisms for these budgets, on all data, with answers k/steps."""
+    """The linear program over all private mechanisms for people with these budgets.
+
+    A mechanism is a probability table: one row for each data set, one column for each answer
+    k/steps.
+    """
 
     budgets: Sequence[float]
     steps: int
@@ -67,7 +71,10 @@ class Program:
         return self.place[data] * len(self.answers) + k
 
     def least(self, cases: Sequence[dict[tuple[Data, int], float]]) -> float:
-        """Return the smallest possible maximum over all cases. Each case is linear in the table."""
+        """Return the minimum over all private tables of the largest error over all cases.
+
+        The error of each case is a linear function of the table.
+        """
         rows = list(self.rows)
         for case in cases:
             places = [self.at(data, k) for data, k in case]
@@ -97,7 +104,10 @@ class Program:
     def cases(
         self, assumption: Assumption, loss: str, alpha: float
     ) -> list[dict[tuple[Data, int], float]]:
-        """Return the mean squared error, or P(error ≥ `alpha`), for each case."""
+        """Return the error of each case, as coefficients of the table.
+
+        It is the mean squared error, or P(error ≥ `alpha`).
+        """
 
         def cost(k: int, truth: float) -> float:
             off = abs(float(self.answers[k]) - truth)

@@ -55,7 +55,7 @@ def bayes(joint: Floats) -> float:
 
 
 def test_numbers_that_are_near_cannot_be_told() -> None:
-    """The smallest error is at least (1/H − 1)/4 with H = `apart`, for any prior and release."""
+    """The smallest mean squared error is at least (1/H − 1)/4, where H is the result of `apart`."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         prior = rng.dirichlet(np.full(5, rng.choice([0.3, 1.0, 10.0])))
@@ -67,7 +67,10 @@ def test_numbers_that_are_near_cannot_be_told() -> None:
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """The effect of one changed value is bounded, for fair coins and for a fixed sum of values."""
+    """If one value changes, the distribution of the release changes by at most the bound.
+
+    Values are fair coins, or have a fixed sum.
+    """
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
@@ -146,10 +149,10 @@ def test_it_is_below_the_true_minimax_risk(budgets: tuple[float, ...]) -> None:
     ids=str,
 )
 def test_it_is_most_of_the_best_plan(people: dict[float, int], part: float) -> None:
-    """The bound is not far below the error of the best plan.
+    """The lower bound is not far below the error of the best method in a plan.
 
-    Laplace noise has √2 times the error that its Fisher information allows. So the ratio is 1/√2 if
-    noise dominates.
+    The root mean square error of Laplace noise is √2 times the bound from its Fisher information.
+    So the ratio is 1/√2 if noise dominates.
     """
     least = ep.theory.least_error(people, about="people", related=False)
     best = math.sqrt(ep.allocate(people, about="people", related=False).risk)

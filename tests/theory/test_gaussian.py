@@ -54,7 +54,10 @@ def test_public_records_leave_the_sampling_error() -> None:
 def test_no_test_on_signs_does_better(
     budgets: tuple[float, ...], confidence: float, removable: bool
 ) -> None:
-    """At the bound, no private test of N(−τ, 1) against N(τ, 1) has smaller error rates."""
+    """No private test on signs of N(−τ, 1) and N(τ, 1) is right more often than the confidence.
+
+    Here τ is the lower bound on the error at that confidence.
+    """
     neighbours = "add-remove" if removable else "replace"
     tau = theory.gaussian_error(budgets, sigma=1.0, confidence=confidence, neighbours=neighbours)
     p = NormalDist().cdf(min(tau, 30.0))

@@ -79,7 +79,10 @@ def test_no_channel_tells_more_of_a_coin() -> None:
 
 
 def test_no_channel_tells_more_of_a_vector() -> None:
-    """Random channels satisfy the bounds on information and affinity. Records are ± the k axes."""
+    """Random private channels satisfy the bounds on Fisher information and on affinity.
+
+    A record is one of 2k vectors: the k unit vectors and their negatives.
+    """
     rng = np.random.default_rng(2)
     largest = closest = 0.0
     for _ in range(400):
@@ -95,7 +98,7 @@ def test_no_channel_tells_more_of_a_vector() -> None:
             high[k:] = ~high[:k]
         table = np.where(high, math.exp(epsilon), 1.0)
         table /= table.sum(axis=1).max()
-        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # the remaining answers
+        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # one more answer
         whole = table[:, -1]
         if whole.min() > 1e-12 and whole.max() / whole.min() > math.exp(epsilon):
             continue
@@ -103,13 +106,13 @@ def test_no_channel_tells_more_of_a_vector() -> None:
             continue
         table = table[:, table.max(axis=0) > 1e-12]
         weight = np.concatenate([1.0 + lean, 1.0 - lean]) / (2 * k)
-        slope = (table[:k] - table[k:]) / 2.0  # derivatives in the coordinates of the mean; r = 1
+        slope = (table[:k] - table[k:]) / 2.0  # derivatives in the coordinates of the mean
         told = float(np.sum(slope**2 / (weight @ table)))
         people = SortedPeople(np.array([epsilon]), np.array([1]))
         allowed = k * float(_told(people, np.array([float(k)]), width)[0])
         assert told <= allowed * (1 + 1e-9)
         largest = max(largest, told / allowed)
-        apart = 0.0  # −ln of squared affinities, averaged over axes, at the corner nearest `lean`
+        apart = 0.0  # the mean of −2·ln(affinity) over axes
         corner = width * np.sign(lean)
         for j in range(k):
             other = corner.copy()
@@ -127,7 +130,8 @@ def test_no_channel_tells_more_of_a_vector() -> None:
 def test_below_the_ball_mechanism(dimension: int) -> None:
     """The bound is below the error of the ball mechanism.
 
-    Its worst-case mean squared error is Σ w²B², where B is the length of a report.
+    The worst-case mean squared error of that mechanism is Σ w²B², for reports of weight w and
+    length B.
     """
     ratio = math.lgamma((dimension + 1) / 2) - math.lgamma(dimension / 2)
     for budgets in (
@@ -170,7 +174,7 @@ def test_units_order_and_dimension_one(
     looser = {e * 1.5: n for e, n in people.items()}
     assert theory.local_error(looser, **words) <= unit * (1 + 2e-3)
     ball = theory.local_vector_error(people, dimension=dimension, **words)
-    assert ball >= 2 * unit * (1 - 1e-12)  # a diameter is a range of width 2
+    assert ball >= 2 * unit * (1 - 1e-12)  # the unit ball contains a segment of length 2
     three = theory.local_vector_error(people, dimension=dimension, radius=3, **words)
     assert three == pytest.approx(3 * ball)
     assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)

@@ -61,12 +61,16 @@ def test_no_table_keeps_a_smaller_error(
 
 
 def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
-    """Randomized response with two answers attains the bound, so no larger bound is valid."""
+    """Randomized response with two possible answers attains the bound.
+
+    So no larger bound is valid.
+    """
     for epsilon in (0.1, 1.0, 3.0):
         miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
-        # At a confidence above 1 − miss, the person with the smallest budget forces an error of ¼.
-        # At a lower confidence, there may be no error.
+        # `miss` is the error probability of randomized response. At a confidence above 1 − miss,
+        # the person with the smallest budget forces an error of ¼. At a lower one, there may be no
+        # error.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(

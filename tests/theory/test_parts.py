@@ -78,7 +78,7 @@ def test_splits_are_the_best_of_all() -> None:
 
 
 def test_two_laws_within_reach_of_a_third_are_that_much_alike() -> None:
-    """The bound is the minimum over distributions with densities at the corners of [b, 1/b]²."""
+    """The bound is the minimum over two densities, relative to a third, with values in {b, 1/b}."""
     for spent in (0.1, 0.7, 2.0):
         b = math.exp(-spent)
         rare = b / (1 + b)
@@ -158,7 +158,7 @@ def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
 
 
 def test_information_is_what_counts_for_many() -> None:
-    """With many people, the bound is nearly the variance of the best affine estimator."""
+    """With many people, the lower bound is nearly the variance of the best affine estimator."""
     people = {0.001: 10**6, 2.0: 10**6}
     many = theory.least_error(people, about="population", related=False)
     best = math.sqrt(ep.allocate(people, about="population", related=False).risk)
@@ -169,7 +169,10 @@ def test_information_is_what_counts_for_many() -> None:
 
 
 def test_random_subsets_are_bounded_from_below() -> None:
-    """E[c/(e^S + c)], over all subsets of d people, is at least the bound that the search uses."""
+    """E[c/(e^S + c)] is at least the bound that the search uses.
+
+    S is the sum of ε over a random subset of d people.
+    """
     rng = np.random.default_rng(7)
     for _ in range(20):
         eps = np.sort(rng.exponential(1.0, 7))

@@ -99,7 +99,7 @@ def test_what_is_assumed_if_nothing_is_said() -> None:
 def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
     loss: str, apart: float
 ) -> None:
-    """The bound for shares is that of the free people, times their fraction of all people.
+    """The lower bound for shares is that of some free people, times their fraction of everyone.
 
     Free people can be in any category, and all others are in the first. So shares at different
     budgets are within δ.
@@ -119,7 +119,7 @@ def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
 
 
 def test_shares_of_free_people_are_within_delta_of_one_another() -> None:
-    """At two small levels, shares are within δ, wherever the free people are."""
+    """Shares at two levels differ by at most δ, whatever categories the free people choose."""
     people, apart = (5, 4), 0.5
     free = [int(apart * count) for count in people]
     for first in itertools.product(range(3), repeat=free[0]):

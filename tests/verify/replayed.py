@@ -26,7 +26,8 @@ COLUMNS: dict[str, list[Any]] = {
     "epsilon": BUDGETS,
     "person": WHO,
 }
-# With SAMPLE, weights differ more. So a value that is paired with the wrong budget is detected.
+# Under the assumption SAMPLE, weights differ more between budgets. So replay detects a value that
+# is paired with the wrong budget.
 QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), **SAMPLE),
     "mean, midpoint": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), missing="midpoint"),

@@ -195,7 +195,7 @@ def test_false_flags_are_as_rare_as_promised_for_a_bit() -> None:
         return audit(*bits, epsilon=math.log(3), samples=10_000, confidence=confidence, seed=seed)
 
     found, most = flags(play)
-    # At least one audit raises a flag, because every output has the largest possible odds, e^ε.
+    # Every output has odds e^ε, the largest that ε allows. So some audits raise false flags.
     assert 1 <= found <= most
 
 
@@ -221,7 +221,7 @@ def test_proof_on_the_samples_that_were_searched_would_be_noticed() -> None:
         twice = (
             np.tile(one, 2),
             np.tile(two, 2),
-        )  # wrong: the same sample for search and test
+        )  # wrong: the event to test is chosen from the sample that tests it
         return audit(*twice, epsilon=0.0, confidence=1.0 - FLAGS, seed=seed)
 
     found, most = flags(play, repeats=250)

@@ -23,7 +23,7 @@ from tests.verify.test_auditing import audited, laplace, within
 
 
 def test_two_tails_and_a_middle_are_told_apart() -> None:
-    """The auditor distinguishes a wide and a narrow distribution, which no half-line separates."""
+    """The auditor distinguishes a wide and a narrow distribution with the same centre."""
     source = ep.Seeded(6)
     wide, narrow = laplace(source, 3000), laplace(source, 1000)
     assert audit(wide, narrow, epsilon=1.0, samples=100_000).loss > 2.0

@@ -44,7 +44,8 @@ def test_long_tails_are_the_sums_of_their_terms(log_odds: float) -> None:
     odds = Fraction(math.exp(log_odds)).limit_denominator(1000)
     a, b = odds.numerator, odds.denominator
     successes = trials * a // (a + b) + 100
-    # Integers over a common denominator give the same sum, and fractions need not be reduced.
+    # The sum is computed with integers over a common denominator, because fractions would be
+    # reduced at every step.
     numerator = sum(
         math.comb(trials, k) * a**k * b ** (trials - k) for k in range(successes, trials + 1)
     )
@@ -91,7 +92,7 @@ def test_the_bound_is_safe_and_as_large_as_that_allows(
 @pytest.mark.parametrize("error", [0.3, 0.05, 0.001])
 @pytest.mark.parametrize("trials", [1, 7, 40])
 def test_the_promise_is_kept_for_every_chance(error: float, trials: int) -> None:
-    """The bound exceeds the true value with probability at most `error`, by enumeration."""
+    """For every probability, the bound exceeds its log-odds with probability at most `error`."""
     bounds = [lower_log_odds(k, trials, error) for k in range(trials + 1)]
     assert bounds == sorted(bounds)
     for log_odds in [x / 4 for x in range(-24, 25)]:

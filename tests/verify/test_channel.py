@@ -48,7 +48,7 @@ def test_a_known_loss_is_found_to_many_digits() -> None:
 
 
 def test_a_budget_just_below_the_loss_is_not_kept() -> None:
-    log = math.log(3)  # a float, so it is slightly above or below the exact ln 3
+    log = math.log(3)  # math.log rounds, so this is slightly above or below ln 3
     above, below = math.nextafter(log, 2), math.nextafter(log, 1)
     assert exact_channel(Hand(above, [[3, 1], [1, 3]], 4)).holds
     assert not exact_channel(Hand(below, [[3, 1], [1, 3]], 4)).holds
@@ -144,9 +144,9 @@ def test_one_step_less_noise_is_noticed(epsilon: float) -> None:
 
 
 def test_the_sign_of_zero_is_noticed() -> None:
-    """np.sign is 0 for a vector orthogonal to the direction.
+    """The checker detects a randomizer that has a third output for some vectors.
 
-    The checker detects this third output.
+    For example, np.sign is 0 for a vector that is orthogonal to the direction.
     """
     flip = WORD // 4
     table = Hand(2.0, [[WORD - flip, flip, 0], [0, 0, WORD]], WORD)
@@ -154,7 +154,7 @@ def test_the_sign_of_zero_is_noticed() -> None:
 
 
 def test_a_cap_whose_size_depends_on_the_signs_is_noticed() -> None:
-    """A randomizer is rejected if the number of its likely outputs depends on the input."""
+    """A randomizer is rejected if the number of its more probable outputs depends on the input."""
     honest = Cap(3, 1).channel(1.0)
     first = list(honest.chances[0])
     near, far = max(first), min(first)

@@ -64,14 +64,14 @@ def test_the_scale_of_a_single_cell_is_caught() -> None:
 
 
 class OffByOne(Closed):
-    """A wrong distribution: its tables sum to one."""
+    """A wrong distribution: the noises of its cells sum to one."""
 
     def exponent(self, z: Any) -> Any:
         return super().exponent([z[0] - 1, *z[1:]])
 
 
 class Loose(Closed):
-    """A wrong distribution: its tables need not sum to zero."""
+    """A wrong distribution: the noises of its cells need not sum to zero."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
@@ -93,7 +93,7 @@ class Stepped(Closed):
 
 
 class Elsewhere(Closed):
-    """A wrong distribution: it declares the shape of a single number."""
+    """A wrong distribution: it declares the shape of noise in one number, not in a table."""
 
     @property
     def pieces(self) -> Pieces:
@@ -148,8 +148,8 @@ def test_a_replay_sees_a_sum_that_moves() -> None:
     ):
         after = gone + np.array([0, second, third])
         assert moved(step(mechanism), total, after, person) == (True, allowed)
-    # With independent noise, a person may add less than their unit, so the sum over cells may
-    # change.
+    # With independent noise, a person may add less than one unit. So they may change the sum over
+    # all cells.
     assert moved(step(loose(mechanism)), total, gone, person) == (True, True)
 
 
@@ -227,9 +227,9 @@ def test_one_point_too_many_among_many_cells_is_noticed() -> None:
 
 
 def test_a_total_that_loses_a_point_is_noticed() -> None:
-    """If cells are halved and rounded down, no cell moves too far, but their sum changes.
+    """The checker notices totals that are halved and rounded down.
 
-    The checker notices.
+    One person changes no cell by too much, but they change the sum over all cells.
     """
 
     def half(self: Any, sums: Any) -> Any:
@@ -256,9 +256,9 @@ SMALL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "scale"), SMALL)
 def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: str) -> None:
-    """The numbers that are computed from a closed table are uniform.
+    """The checker converts each table of noises to numbers that are uniform if the noise is right.
 
-    A wrong scale is detected. The false-alarm probability is 1e-9.
+    The noises sum to zero. A wrong scale is detected. The false-alarm probability is 1e-9.
     """
     law = Closed(Fraction(scale), cells)
     pieces = closed.table(law, cells)
@@ -275,7 +275,7 @@ def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: st
 
 @pytest.mark.parametrize(("cells", "scale"), [(2, "3/2"), (3, "3/2"), (3, "1/4"), (4, "1")])
 def test_even_sums_are_as_likely_as_said(cells: int, scale: str) -> None:
-    """The probability of even sums equals a direct sum over all tables."""
+    """The stated probability that sums are even equals a direct sum over all tables."""
     q, k = math.exp(-2.0 / float(Fraction(scale))), cells
     of = [1.0] + [
         q**r

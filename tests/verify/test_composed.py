@@ -1,4 +1,4 @@
-"""Compositions: losses add up.
+"""In a composition of several mechanisms, losses add up.
 
 The mechanism that is checked is the one that is drawn and charged.
 """

@@ -55,7 +55,7 @@ def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
 
 
 class Off(Cube):
-    """A fault: noise that is off by one."""
+    """A fault: every noise is too large by one."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         drawn = super().draw(source, size)
@@ -63,7 +63,7 @@ class Off(Cube):
 
 
 class Even(Cube):
-    """A fault: noise on even points only."""
+    """A fault: noise is always even."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         half = Cube(self.scale / 2, self.dimension).draw(source, size)
@@ -126,7 +126,7 @@ class Bump(Cube):
 
 
 class Sum(Cube):
-    """A fault: a density of the sum of absolute values, like that of independent noise."""
+    """A fault: the density depends on the sum of |entries|, as for independent noise."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
@@ -179,9 +179,9 @@ def test_its_own_formulas_are_those_of_shells(scale: Fraction, means: int) -> No
 
 
 def test_a_point_of_a_shell_becomes_uniform_numbers() -> None:
-    """Points of a shell are converted to numbers that are equally often in each quarter of [0, 1).
+    """The checker converts the points of a cube's surface to numbers that are uniform on [0, 1).
 
-    Each point is used 400 times.
+    Each point is converted 400 times, and each quarter of [0, 1) must get equally many numbers.
     """
     law, chance = cube.vector(Cube(2, 2), 2), np.random.default_rng(1)
     points = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if max(abs(x), abs(y)) == 3]

@@ -1,4 +1,4 @@
-"""Draws and totals are compared with the declaration: broken mechanisms fail.
+"""The checker compares draws and totals with the declared ones, and rejects broken mechanisms.
 
 The tests are seeded. With a new seed, a correct mechanism would fail a test with probability
 10⁻⁶. It is tested fewer than twenty times here.
@@ -50,7 +50,7 @@ def made(name: str) -> Any:
     elif method:
         options["method"] = method
     if method == "sampling":
-        options |= SAMPLE  # with related=True, hardly anybody is sampled
+        options |= SAMPLE  # with related=True, nearly everybody would be kept with certainty
     if kind.startswith("open"):
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any
@@ -187,7 +187,7 @@ def coarse(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
 
 
 def times(factor: int) -> Callable[..., Any]:
-    """Return a `total` that is too sensitive."""
+    """Return a replacement for `total` that multiplies the result, so it is too sensitive."""
 
     def total(self: Any, *given: Any) -> Any:
         found = right(self).total(self, *given)
@@ -206,9 +206,9 @@ def rounded_up(self: Any, *given: Any) -> Any:
 
 
 def two_up(self: Any, *given: Any) -> Any:
-    """Replace `total`: use weights that are larger by two.
+    """Replace `total`: use weights that are larger by two than declared.
 
-    The allowance for rounding is only one.
+    The checker allows one for rounding, so it must notice two.
     """
     return right(self).total(replace(self, weights=self.weights + 2), *given)
 
@@ -265,7 +265,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
 )
 def test_broken_mechanisms_are_noticed(name: str, methods: dict[str, Any], words: str) -> None:
     broken = turned(made(name), **methods)
-    assert ep.verify.exact(broken).holds  # the check of losses misses the fault
+    assert ep.verify.exact(broken).holds  # the check of declared losses cannot find the fault
     found = ep.verify.draws(broken)
     assert not found.passes
     assert str(found).startswith("DRAWS OR TOTALS ARE NOT AS DECLARED.")

@@ -67,9 +67,9 @@ class Holed(TwoSided):
 
 
 class Bumpy(TwoSided):
-    """A wrong distribution: its exponent is flat on a segment and then jumps.
+    """A wrong distribution: its negative log-probability is flat on a segment and then jumps.
 
-    It is correct at both ends of the segment.
+    At both ends of the segment, it is correct.
     """
 
     def exponent(self, x: int) -> Any:
@@ -78,7 +78,7 @@ class Bumpy(TwoSided):
 
 
 class HalfLine(OneSided):
-    """A one-sided distribution. It declares a half-line."""
+    """A distribution of noise that is never negative, which it declares."""
 
     @property
     def pieces(self) -> Any:
@@ -160,7 +160,7 @@ def test_the_loss_is_weight_over_scale() -> None:
 
 
 def test_lattice_points_are_crossed_whole() -> None:
-    """A move by a fraction of a lattice step can reach the next lattice point."""
+    """A person who moves a sum by part of a lattice step may lose as much as for a whole step."""
     assert ep.verify.exact(Hand([1.0], [1], reach=17)).losses == (Fraction(2, 8),)
     assert ep.verify.exact(Hand([1.0], [3], reach=33)).losses == (Fraction(7, 8),)
 
@@ -292,7 +292,10 @@ def test_a_staircase_that_is_a_little_off_is_too_much() -> None:
 
 @pytest.mark.parametrize("kind", ["cells", "open cells"])
 def test_stairs_under_several_sums_are_refused(kind: str) -> None:
-    """A person who splits their unit among cells can cross a stair in each cell."""
+    """Staircase noise on several sums is rejected.
+
+    A person who divides one unit among cells could cross a stair in each cell.
+    """
     moves = 2 if kind == "cells" else 1
     cells = stepped([9.0], [1], Steps(), grid=1, reach=1, moves=moves, kind=kind)
     with pytest.raises(PrivacyError, match="stair"):

@@ -59,7 +59,7 @@ class Memo:
 
 
 def level(a: int, steps: int, inner: int) -> int:
-    """Return the stair of a distance, by a loop."""
+    """Return the number of the stair at a distance, by a loop."""
     stair, end = 0, inner
     while a >= end:
         stair, end = stair + 1, end + steps
@@ -67,7 +67,7 @@ def level(a: int, steps: int, inner: int) -> int:
 
 
 def stair(a: int, steps: int, inner: int) -> int:
-    """Return `level` in closed form, for any distance."""
+    """Return the same number as `level` in closed form, for any distance."""
     return max(0, -(-(a - inner + 1) // steps))
 
 
@@ -80,7 +80,7 @@ def hourglass(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
-    """A wrong hourglass: the waist is at y₀ + 1 for x ≥ 0, mirrored for x < 0."""
+    """A wrong hourglass: its narrowest place is one step too far from 0, on both sides."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -89,7 +89,7 @@ def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
-    """A wrong hourglass: the waist is on the same side for both signs of x."""
+    """A wrong hourglass: its narrowest place is on the same side for both signs of x."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -223,7 +223,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
 
 
 def test_the_count_moves_with_the_sum() -> None:
-    """Two sums have half the loss of a sum and a count, so they need only half the noise."""
+    """For the same noise, the two sums Σx and Σ(1 − x) lose half as much as a sum and a count."""
     one, two = (
         pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
         for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
@@ -348,7 +348,7 @@ def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
     )
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
-    # These losses are floats, so the stated spending equals them exactly.
+    # These losses are floats, so the stated spending needs no further rounding.
     for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
         said = Fraction(release.spent(float(budget)))
         assert said <= loss <= said * (1 + Fraction(1, 2**50))

@@ -159,9 +159,9 @@ def test_a_file_as_it_was_written_holds(name: str) -> None:
 
 
 def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
-    """If both the displayed and the stored value are edited, the check fails.
+    """The check fails even if both the displayed and the stored value were edited.
 
-    They no longer follow from the draw.
+    The edited values do not follow from the stored draw.
     """
     text = RELEASES["mean"]().to_json()
     data = json.loads(text)

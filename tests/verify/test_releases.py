@@ -75,7 +75,7 @@ def published(name: str) -> Any:
 
 
 def fingerprint(mechanism: Any) -> tuple[Any, ...]:
-    """Return the content of a stage, without its levels."""
+    """Return what identifies a stage, without its budget levels."""
     if mechanism.kind == "selection":
         return ("selection", mechanism.scale, mechanism.seeks)
     if mechanism.kind == "counts":
@@ -217,7 +217,7 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
 def test_how_far_exponents_move_is_looked_at(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the largest change of exponents is understated, a check on small data sets notices."""
+    """A check on small data sets notices if the largest effect of a person is understated."""
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
     assert max(ep.verify.exact(stage).losses) > 0

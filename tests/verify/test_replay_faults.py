@@ -108,8 +108,8 @@ def test_a_type_that_is_inferred_from_cells_shows(
 
     held(asked("mean, midpoint", terms, path))
     monkeypatch.setattr(door, "source", inferred)
-    # Under add/remove, text columns are read cell by cell, so the fault that is detected is in the
-    # file.
+    # Under add/remove, text columns are read cell by cell. So replay detects the fault by another
+    # change, which is in the bytes of the file.
     shown = "text that is no number" if terms == "replace" else "bytes that are no UTF-8"
     shows(asked("mean, midpoint", terms, path), shown)
 

@@ -100,7 +100,7 @@ def whole_in_each(totals: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replay detects a person who counts in two groups, even if the tally does not check this."""
+    """Replay detects a person who counts in two groups, even if the tally is not checked."""
     kept = expressions.with_totals
     monkeypatch.setattr(
         fold_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
@@ -134,7 +134,7 @@ def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(units._Divided, "cells", forgotten)
     with pytest.raises(PrivacyError, match="cannot be those of any people"):
         shows(monkeypatch)
-    # If tallies are not checked, the check of the mechanism remains.
+    # Without the check of tallies, the check of the mechanism detects the fault.
     monkeypatch.setattr(tally_rows, "sound", lambda counted, **_: counted)
     with pytest.raises(PrivacyError, match="do not sum to one unit"):
         shows(monkeypatch)

@@ -294,14 +294,14 @@ def compare_menus(
 
 
 def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> Question:
-    """Make the question that the arguments of `plan` describe, without a column.
+    """Make the question that the arguments of `plan` describe. It has no column of data.
 
     Args:
         kind: the class of the question.
         cells: for frequencies, the number of categories.
-        said: arguments of questions, by name. If `plan` has no argument for a field of the
-            question, the metadata of the field contain its value for plans, as "planned".
-            Both columns of a covariance have the same bounds.
+        said: arguments of questions, by name. If a question has a field that is not an argument of
+            `plan`, the field's metadata contain the value to use, as "planned". Both columns of a
+            covariance have the same bounds.
 
     Raises:
         ArgumentError: an argument is invalid, or is for another statistic.
@@ -344,7 +344,7 @@ _OWN: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
-    """Check that arguments of a question are not also given next to a list of questions.
+    """Check that a list of questions comes without arguments that belong in the questions.
 
     Raises:
         ArgumentError: one of these arguments differs from its default.
@@ -355,7 +355,7 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
-    """Return the questions (None if there is no list of them) and the budgets.
+    """Return the list of questions (None if there is none) and the budgets.
 
     Raises:
         ArgumentError: budgets are not given, or given twice.

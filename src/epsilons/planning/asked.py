@@ -57,7 +57,7 @@ def _column(entries: list[Any]) -> list[Any]:
 
 
 class Asked(Forecasts):
-    """A plan of one question."""
+    """Base class of the plans of one question."""
 
     question: Question
 

@@ -70,7 +70,7 @@ _QUESTIONED = 256
 """The maximum number of levels in what-if forecasts; if there are more, some are merged."""
 
 _THRESHOLDS = 16
-"""The number of thresholds to try for a question without a method "threshold"."""
+"""The number of thresholds to try, if the question has no method "threshold"."""
 
 _PULLS: Final = (
     "The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
@@ -145,8 +145,8 @@ class Plan(Asked):
             goal: the wanted half-width of the interval that a release will have, for any data; in
                 data units, or as a share for frequencies.
             rmse: instead of goal, the wanted typical error, in the same units.
-            pac: instead of goal, the wanted error that is not exceeded with the plan's confidence,
-                by a method that minimizes it (loss="pac").
+            pac: instead of goal, the wanted PAC error: errors exceed it with probability at most 1
+                minus the plan's confidence. The method is the one that minimizes it (loss="pac").
 
         Returns:
             The first entry, with `epsilon` None, is the number of additional people in the same mix
@@ -200,7 +200,7 @@ class Plan(Asked):
 
     @cached_property
     def _single(self) -> tuple[_Single, _Single]:
-        """Two ways to use a single ε for everyone: the best ε, and the smallest one."""
+        """The results of a single ε for everyone: the best ε, and the smallest one."""
         trial = self.trial.asking(loss=self._squared)
         names = ("threshold", "uniform")
         lowest = float(self.budgets.levels[self.budgets.levels > 0.0][0])
@@ -297,7 +297,7 @@ class Plan(Asked):
 
     @property
     def aside(self) -> str:
-        """A sentence on why a method with a smaller error is not advised; "" if there is none."""
+        """A sentence that explains why no method with a smaller error is advised; may be empty."""
         error = _error(self.forecasts[0], self.loss)
         pulled = any(
             each.method == "minimax"
@@ -480,7 +480,7 @@ def plan_of(trial: Trial) -> Plan:
 
 
 class _Single(NamedTuple):
-    """A single ε for everyone whose budget is at least as large.
+    """The result of using a single ε, for everyone with a budget of at least that ε.
 
     Attributes:
         error: the typical error.
@@ -492,7 +492,7 @@ class _Single(NamedTuple):
 
 
 def _best_threshold(trial: Trial) -> _Single:
-    """The best threshold: people with smaller budgets are left out, all others spend it exactly."""
+    """The best single ε. People with smaller budgets are left out, and all others spend this ε."""
     levels, counts = trial.budgets.levels, trial.budgets.counts
     some = merged(trial.budgets, _THRESHOLDS).levels
     return min(
@@ -508,7 +508,7 @@ def _names(trial: Trial) -> list[str]:
 
 
 def _error(forecast: Forecast, loss: str) -> float:
-    """The error that a loss minimizes."""
+    """The forecast error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
     return Errors(forecast.rmse, forecast.pac).of(loss)
 
 

@@ -101,12 +101,12 @@ class RangeForecast:
     """The forecast of a mean on a range that has to be found.
 
     Attributes:
-        looks: the number of private looks at the data that find the range: one, or more if values
-            are close together.
+        looks: the number of passes over the data that find the range, each with noisy results: one,
+            or more if values are close together.
         rmse: the typical error, as a fraction of the width of the range that is found; for Gaussian
             data in standard deviations.
-        pac: the error not exceeded with the plan's confidence, in the same units; for Gaussian data
-            the half-width of the interval.
+        pac: the PAC error, in the same units: the error exceeds it with probability at most 1 minus
+            the plan's confidence. For Gaussian data, it is the half-width of the interval.
         share: the fraction of all spending that is used to find the range.
         spent: the amounts that a person at each level spends.
     """
@@ -131,9 +131,9 @@ class RangePlan(Asked):
     """A forecast of a mean on a range that has to be found.
 
     Attributes:
-        forecasts: two forecasts: for values that are spread out, which need one look, and for
-            values that are close together. If there are too few people, both are for the number of
-            people that is needed.
+        forecasts: two forecasts: for values that are spread out, which need one pass over the data,
+            and for values that are close together. If there are too few people, both are for the
+            number of people that is needed.
         quantile: for shape "any", the lower quantile q that is estimated; the upper one is 1 − q.
         wider: for shape "any", the width of the range, as a multiple of the distance between the
             two quantiles.
@@ -306,7 +306,7 @@ class RangePlan(Asked):
         return option(words, "bounds=(lo, hi)", now, then)
 
     def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
-        """The option to assume a weaker relation; empty if no interval is proven for it."""
+        """The option to assume that budgets are less related to values; empty if it is unproven."""
         asked = Assumption(self.goal.assumption.about, _LITTLE)
         if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
             return []
@@ -365,11 +365,12 @@ def range_plan(trial: Trial) -> RangePlan:
 
 
 def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
-    """Forecast a mean on a range that has to be found, from a rehearsal.
+    """Forecast a mean on a range that has to be found, by running the question without data.
 
     Args:
         trial: the mean, the budgets, the neighbouring relation and the cap.
-        close: whether values are so close together that one look does not find their range.
+        close: whether values are so close together that one pass over the data does not find their
+            range.
     """
     found = trial.rehearsed(close=True) if close else trial.found
     rmse, pac = _errors(found, trial)
@@ -395,7 +396,7 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
 
 
 def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person at each of `levels`, even if the draw has coarser levels."""
+    """The privacy loss of a person at each of `levels`. The draw may have coarser levels."""
     own, losses = draw.charged
     place = np.searchsorted(own, levels, side="right") - 1
     return tuple(losses[at] for at in place.tolist())
@@ -419,13 +420,13 @@ def _errors(found: Rehearsal, trial: Trial) -> Errors:
 
 
 def _sigma(found: Rehearsal) -> float:
-    """The standard deviation from which the range of a rehearsal was computed; NaN if none."""
+    """The standard deviation from which a run without data computed its range; NaN if none."""
     sigma: float | None = found.estimate.sigma
     return math.nan if sigma is None else sigma
 
 
 def _error(forecast: RangeForecast, loss: str) -> float:
-    """The error that a loss minimizes."""
+    """The forecast error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
     return Errors(forecast.rmse, forecast.pac).of(loss)
 
 
@@ -451,7 +452,7 @@ def as_plain(forecast: RangeForecast) -> dict[str, Any]:
 
 
 def _coarse(trial: Trial) -> tuple[Floats, Integers]:
-    """The coarse levels that are used to find a range, and the people at each."""
+    """The coarse budget levels that are used to find a range, and the number of people at each."""
     budgets = trial.budgets
     if trial.neighbours == "replace":
         place = np.unique(line.coarse(budgets.levels), return_index=True, return_inverse=True)

@@ -193,7 +193,7 @@ def _count(groups: Any) -> int:
 
 
 def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
-    """The half-width of a public group's interval (∞ if the mean is refused), and the spending."""
+    """The half-width of a public group's interval (∞ without a release), and what people spend."""
     counts = np.maximum(np.round(share * asked.budgets.counts), 0).astype(np.int64)
     if counts.sum() < 2:
         counts[int(np.argmax(asked.budgets.counts))] += 2
@@ -206,7 +206,7 @@ def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
 
 
 def _widest(asked: Trial, **people: Any) -> tuple[float, tuple[Spent, ...]]:
-    """The half-width of the first group's interval for the worst of `_MEANS`, and the spending."""
+    """The largest half-width of the first group's interval over `_MEANS`, and what people spend."""
     halves = []
     for mean in _MEANS:
         found = asked.rehearsed(middle=mean, **people)

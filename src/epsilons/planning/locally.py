@@ -77,8 +77,8 @@ class LocalForecast(NamedTuple):
         sends: the contents of a person's report, in words.
         rmse: the worst-case root mean square error, in data units; for frequencies, the error of
             one share; for vectors, a fraction of the radius of the ball.
-        pac: the error not exceeded with the plan's confidence; for frequencies, by all shares
-            simultaneously.
+        pac: the PAC error: the error exceeds it with probability at most 1 minus the plan's
+            confidence. For frequencies, this holds for all shares simultaneously.
         gain: the typical error if everyone reports at the smallest ε, divided by `rmse`.
     """
 
@@ -90,7 +90,7 @@ class LocalForecast(NamedTuple):
 
 
 class Curator(NamedTuple):
-    """The errors of the best method of a trusted curator.
+    """The errors if a trusted curator collected the values and used the best method.
 
     Attributes:
         rmse: the typical error.
@@ -383,7 +383,7 @@ def _alone(
 
 
 def _menu(budgets: Budgets) -> list[float] | None:
-    """The budgets as a menu if somebody's ε is ∞, because reports at ∞ need a menu; else None."""
+    """The budgets as a menu if somebody's ε is ∞, because only menus allow ∞; else None."""
     return budgets.levels.tolist() if np.isinf(budgets.levels[-1]) else None
 
 
@@ -406,7 +406,7 @@ def _randomizers(
 def _errors(
     margin: Any, goal: Goal, bounds: tuple[float, float], dimension: int | None
 ) -> tuple[float, float]:
-    """The typical error, and the error not exceeded with the goal's confidence, from a margin."""
+    """The typical error, and the PAC error at the goal's confidence, computed from a margin."""
     if dimension is not None:
         return math.sqrt(margin.mse()), margin.radius(SAMPLE, goal.confidence)
     if goal.categories is None:

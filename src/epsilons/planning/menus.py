@@ -34,7 +34,7 @@ Menus: TypeAlias = Mapping[str, Mapping[float, float]] | Sequence[Mapping[float,
 """Menus with or without names: for each ε, the share of people who are expected to choose it."""
 
 _PARTS: Final = 10**9
-"""Shares are rounded to multiples of 1 divided by this number."""
+"""Shares of people are rounded to multiples of 1 divided by this number."""
 
 _MOST: Final = 2**32
 """The largest number of people for which menus are compared."""
@@ -217,7 +217,7 @@ def menus_plan(question: Question, neighbours: str, menus: Menus, people: object
 
 
 def _named(menus: Sequence[Any]) -> dict[str, Any]:
-    """Name menus after their budgets and shares, as on the command line."""
+    """Return menus by name. A name lists budgets and shares, as on the command line."""
     names = [
         ",".join(f"{epsilon:g}:{100 * share:g}%" for epsilon, share in menu.items())
         if isinstance(menu, Mapping)
@@ -248,6 +248,6 @@ def _errors_by_share(plan: Plan) -> tuple[float, ...]:
 
 
 def _people(levels: Any, parts: Any, total: int) -> Budgets:
-    """Budgets of `total` people, divided among the levels in proportion to `parts`."""
+    """The budgets of `total` people, who are divided among the levels in proportion to `parts`."""
     counts = in_proportion(parts, total)
     return Budgets.of_levels(levels[counts > 0], counts[counts > 0])

@@ -67,7 +67,7 @@ _SUMMARY: Final[tuple[Role, ...]] = ("advice", "assumed")
 """The parts that a printed plan shows below the verdict."""
 
 _WORTH: Final = {"precise": "precise", "rough": "rough", "useless": "not usable"}
-"""The word for the precision of a menu."""
+"""How a table of menus describes each precision, in words."""
 
 _COLUMNS: Final = 4
 """The maximum number of levels in a printed plan."""
@@ -393,7 +393,7 @@ def _warned(warnings: Sequence[str]) -> list[Note]:
 
 
 def _advised(advice: str, *others: str) -> list[Note]:
-    """The advice, and remarks on it."""
+    """The sentences with the advice, and remarks on it."""
     return [Note("advice", advice), *(Note("note", each) for each in others if each)]
 
 
@@ -471,7 +471,7 @@ def _central_explained(plan: Plan) -> list[Note]:
 
 
 def _errors_are(plan: Plan) -> str:
-    """A phrase on the plan's errors: they are worst cases, or forecasts for some kind of data."""
+    """A phrase that says whether errors are worst cases, or forecasts for some kind of data."""
     if plan.spread is not None:
         of = f"for values with a standard deviation of {number(100 * plan.spread)} % of the range"
         return of if plan.neighbours == "replace" else f"approximate, {of}"
@@ -544,7 +544,7 @@ def _error_of(plan: Plan, row: Forecast) -> float:
 
 
 def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
-    """The errors of the best method, and its distance from the lower bound, as facts."""
+    """The facts of the best method: its errors, and how far they are above the lower bound."""
     error, bound = _error_of(plan, best), plan.lower_bound
     # The bound is on the worst case. With a guessed spread, errors may be below the bound.
     if bound > 0.0 and math.isfinite(error) and plan.guess is None:
@@ -586,7 +586,8 @@ def _curve(plan: Plan) -> list[Part]:
         "of many people, a high one lets a few decide. Each mark is a method, placed at the most "
         "that anyone spends with it."
     )
-    # A bound far below the curve would squeeze the curve. With a guess, errors may be below it.
+    # A bound far below the curve would make the curve flat. With a guess of the spread, errors may
+    # be below the bound.
     near = plan.lower_bound > error / 30.0 and plan.guess is None
     if plan.loss != "pac" and near:
         caption += " No method can be below the dashed line."
@@ -612,7 +613,7 @@ def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
 
 
 def _what_if(plan: Plan) -> list[SheetTable]:
-    """The table of how the error would change with other people or budgets."""
+    """The table of forecast errors for other people or budgets."""
     rows = tuple(
         (row.change, number(row.error), f"{number(row.ratio, 3)} ×") for row in plan.sensitivity
     )

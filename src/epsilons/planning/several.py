@@ -51,7 +51,7 @@ class Planned:
             data, except for a variance, a covariance or a quantile: there it is a forecast for the
             values that the plan assumes. None if it cannot be forecast.
         target: the half-width that the user wants; None if the question has no target.
-        plan: the complete plan of this question. Its budgets are this share of everyone's budget.
+        plan: the complete plan of this question, for the share of everyone's budget that it gets.
         spending: the amount that a person spends on this question, as a function of the part
             of their budget that is offered to it.
     """

@@ -31,7 +31,8 @@ class Forecast:
         rmse: the worst-case root mean square error, in data units; with a guess of the spread, the
             error for values of that spread. For frequencies, the root mean square over categories,
             or with loss="largest" the root mean square of the largest error.
-        pac: the error not exceeded with the plan's confidence, in data units, for the same data.
+        pac: the PAC error, in data units, for the same data: the error exceeds it with probability
+            at most 1 minus the plan's confidence.
         worst: the root mean square error in the worst case over all data.
         gain: the typical error if everyone had the smallest ε, divided by `rmse`.
         used: the share of people with a weight above 0.
@@ -64,7 +65,7 @@ class Errors(NamedTuple):
     pac: float
 
     def of(self, loss: str) -> float:
-        """The error that a loss minimizes."""
+        """The error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
         return self.pac if loss == "pac" else self.rmse
 
 
@@ -98,10 +99,11 @@ class Trial:
         return replace(self, budgets=budgets)
 
     def rehearsed(self, *, close: bool = False, **people: Any) -> Rehearsal:
-        """Run the question without data, as a rehearsal.
+        """Run the question without data, and return its draws and its answer (a rehearsal).
 
         Args:
-            close: whether values are so close together that one look does not find their range.
+            close: whether values are so close together that one pass over the data does not find
+                their range.
             people: assumptions about people's values, as in `door.Absent`.
         """
         there = Absent(self.budgets.levels, self.budgets.counts, **people)
@@ -110,12 +112,12 @@ class Trial:
 
     @cached_property
     def found(self) -> Rehearsal:
-        """The rehearsal with the spread that the question assumes, by default the largest."""
+        """The run of the question without data, for values with the spread that it assumes."""
         return self.rehearsed()
 
     @property
     def most(self) -> float:
-        """The largest amount that anyone spends."""
+        """The largest amount that anyone spends in a release."""
         return float(self.found.spending.spent.max())
 
     @cached_property
@@ -130,7 +132,7 @@ class Trial:
 
     @property
     def error(self) -> float:
-        """The error that the question minimizes."""
+        """The forecast of the error that the question minimizes."""
         return self.errors.of(self.question.loss)
 
     @property
@@ -148,7 +150,7 @@ class Trial:
 
     @staticmethod
     def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors of the weights of a rehearsal for a goal, even if its own goal was another."""
+        """The errors for a goal, with the weights of a run that may have had another goal."""
         unit, weighing = found.estimate.unit, found.weighing
         return Errors(
             unit * goal.rmse(weighing),
@@ -157,7 +159,7 @@ class Trial:
 
     @cached_property
     def strictest(self) -> float:
-        """The typical error if everyone spent only the smallest budget."""
+        """The typical error if everyone spent only the smallest of all budgets."""
         if self.neighbours == "replace" and "uniform" in self.question.methods("replace"):
             return self.asking(method="uniform").errors.rmse
         lowest = self.budgets.levels[self.budgets.levels > 0.0][0]

@@ -52,13 +52,13 @@ GUESS: Final = 0.1
 """The guess of the spread to try, as a fraction of the range."""
 
 MORE: Final = 1.5
-"""The factor by which budgets are raised."""
+"""The factor by which the strictest people raise their budgets."""
 
 FEW: Final = 0.01
 """The strictest people are those with the smallest budgets, at least this share of everyone."""
 
 SHARE: Final = 0.1
-"""The share of people who join, leave or choose another budget."""
+"""The share of people who join, leave or choose another budget in a what-if forecast."""
 
 _LEVELS: Final = 4
 """The maximum number of levels that are tried one at a time."""
@@ -74,7 +74,7 @@ class SideOutcome(NamedTuple):
         related: the assumption: True, False, or a number δ.
         cap: the most that anyone spends.
         rmse: the typical error of the best method, in data units.
-        pac: the error not exceeded with the plan's confidence.
+        pac: the PAC error at the plan's confidence.
         gain: the typical error if everyone had the smallest ε, divided by `rmse`.
     """
 
@@ -104,12 +104,12 @@ class Guess(NamedTuple):
     """The best method with and without a guess of the spread; errors are in data units.
 
     Attributes:
-        cap: the most that anyone spends with it.
-        rmse: the typical error with it, if it is right.
-        worst: the typical error with it, in the worst case over all data.
-        plain_cap: the most that anyone spends without it.
-        plain_rmse: the typical error without it, for the same data.
-        plain_worst: the typical error without it, in the worst case.
+        cap: the most that anyone spends with the guess.
+        rmse: the typical error with the guess, if it is right.
+        worst: the typical error with the guess, in the worst case over all data.
+        plain_cap: the most that anyone spends without the guess.
+        plain_rmse: the typical error without the guess, for data with the guessed spread.
+        plain_worst: the typical error without the guess, in the worst case over all data.
     """
 
     cap: float
@@ -135,8 +135,8 @@ class Option(NamedTuple):
     """A change of assumptions, guesses or budgets, and the error that it would give.
 
     Attributes:
-        change: the change, in words. If an argument makes the change, this is a clause with the
-            condition on the data, beginning with "if".
+        change: the change, in words. If an argument makes the change, these words are a condition
+            on the data that begins with "if".
         write: the argument that makes the change, such as "related=False"; "" if there is none.
         error: the error of the best method after the change, in the units of the plan.
         times: the current error divided by `error`.
@@ -149,13 +149,13 @@ class Option(NamedTuple):
 
     @property
     def help(self) -> Help:
-        """The option in the form that the verdict of a release uses."""
+        """The option as the object that the verdict of a release uses."""
         said = (self.write, self.change) if self.write else (self.change,)
         return Help(self.times, *said)
 
 
 def option(change: str, write: str, now: float, then: float) -> Option:
-    """An option from the errors before (`now`) and after (`then`) the change."""
+    """Make an option from the errors before (`now`) and after (`then`) the change."""
     return Option(change, write, then, _times(now, then))
 
 
@@ -370,7 +370,7 @@ def in_proportion(counts: Integers, total: int) -> Integers:
 
 
 def needed(budgets: Budgets, error: Error, wanted: float | None) -> tuple[Need, ...]:
-    """The result of `need` for a few levels, to be shown; empty if no error is wanted."""
+    """The result of `need` for the few levels that a plan shows; empty if no error is wanted."""
     if wanted is None:
         return ()
     return need(budgets, error, wanted, _few(budgets.levels[budgets.levels > 0.0]))

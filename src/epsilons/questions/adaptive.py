@@ -1,4 +1,4 @@
-"""The mean in two stages: 10 % of every budget estimates the spread, the rest the mean."""
+"""The mean in two stages: 10 % of every budget pays for the spread, and the rest for the mean."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ The same limit applies to noise in the mean."""
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """The first stage, and all possible second stages; both depend on budgets alone.
+    """The first stage, and all possible second stages. They depend only on budgets.
 
     Attributes:
         first: the mechanism that estimates the spread.
@@ -60,8 +60,8 @@ class Stages:
         Args:
             levels: budget levels ε, ascending.
             counts: the number of people at each level.
-            goal: the assumption about the data. Caps minimize the mean squared error for every
-                loss, because many caps must be computed, and such caps are fast to compute.
+            goal: the assumption about the data. The loss of the goal is ignored: caps minimize the
+                mean squared error, because many caps are computed, and these are fast to compute.
             bounds: the range of the mean.
 
         Raises:
@@ -70,7 +70,8 @@ class Stages:
         squared = goal.squared
         tenths = np.array([_tenth(level) for level in levels.tolist()])
         first = _built(levels, counts, tenths, squared.worst, bounds)
-        # Only people with an infinite budget have an infinite loss; their remainder is infinite.
+        # Only people with an infinite budget have an infinite loss. Their remaining budget is
+        # infinite.
         left = remaining(levels, cast(tuple[Fraction, ...], first.losses))
         seconds = (
             _built(levels, counts, left, replace(squared, spread=s), bounds) for s in SPREADS
@@ -94,16 +95,17 @@ class Stages:
 
 
 def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> Steps:
-    """Draw the mean and the squares once, then the mean with the best cap for the estimated spread.
+    """Draw the mean and the squares, then draw the mean with the best cap for the estimated spread.
 
     Args:
-        counted: sums and squares by the budgets that people offer.
+        counted: sums of values and of their squares, for each budget that people offer.
         goal: the assumption about the data, and the error to minimize.
         bounds: the range of the mean.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of their losses in both
-        stages, a rational number of at most ε_i. Proof: docs/proofs/adaptive.md.
+        Pure differential privacy under replace-one, for every input: person i loses at most the sum
+        of their losses in both stages, a rational number of at most ε_i.
+        Proof: docs/proofs/adaptive.md.
 
     Reference:
         New. Both stages are Algorithm HPM of paper *correlated*, on integers, with squares.
@@ -144,7 +146,7 @@ def _tenth(level: float) -> float:
 def _built(
     levels: Floats, counts: Integers, offered: Floats, goal: MeanGoal, bounds: tuple[float, float]
 ) -> SumAndSquares:
-    """Build the mechanism of one stage. Its levels are the full budgets, not the parts it spends.
+    """Build the mechanism of one stage. Its levels are people's full budgets.
 
     Args:
         levels: the full budgets.

@@ -112,7 +112,7 @@ class Count(Question):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The column that the question uses."""
+        """The columns that the question reads, by the names of their fields."""
         return {"values": self.values if self.where is None else self._pair()[0]}
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
@@ -128,7 +128,7 @@ class Count(Question):
 
     @property
     def refuses(self) -> str:
-        """An empty string: no values are rejected."""
+        """The values that are rejected, in words: an empty string, because a count rejects none."""
         return ""
 
     def methods(self, neighbours: str) -> Collection[str]:
@@ -136,7 +136,7 @@ class Count(Question):
         return (_OPTIMAL,) if neighbours == "replace" else (_METHOD,)
 
     def check(self, neighbours: str) -> None:
-        """Reject a count of everyone under replace, where participation is public."""
+        """Reject a count of everyone under replace: the number of people is public there."""
         super().check(neighbours)
         if neighbours == "replace" and self.where is None:
             raise ArgumentError(
@@ -150,7 +150,10 @@ class Count(Question):
         return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as numbers, or as labels."""
+        """Count rows that need the curator's attention, such as missing values.
+
+        No row is rejected.
+        """
         if self.where is not None:
             column, label = self._pair()
             declared = door.declare_label(label, "where")
@@ -181,7 +184,7 @@ class Count(Question):
             )
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows; only the number of people matters, not their values."""
+        """Check the arguments and return the rows, ready to be counted. Values do not matter."""
         if self.where is not None:
             column, label = self._pair()
             declared = door.declare_label(label, "where")
@@ -190,13 +193,13 @@ class Count(Question):
         return door.open(self._column(call), **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Count the people at each level: everyone, those with a value, or those with a label."""
+        """Return what to count at each level: everyone, or only people with a value or a label."""
         if self.where is not None:
             return door.Ask("cells", adds=True)
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a weighted share of people under replace, or one count under add/remove."""
+        """Return the generator of one draw: a share of people under replace, else a count."""
         if call.neighbours == "replace":
             counted = self.counted(rows, call)
             return ways.replace(counted, self.goal, _OPTIMAL, self._built, self._read)
@@ -222,7 +225,7 @@ class Count(Question):
         """Yield one count, with enough noise for a person at the lowest level."""
         mechanism = _counts(call.terms.ladder, call.terms.cap)
         counted = call.part(rows.count(self.asks(call)))
-        if self.where is not None:  # everyone is one unit, in the first cell if they have the label
+        if self.where is not None:  # the first cell has a unit for each person with the label
             counted = replace(counted, counts=counted.cells[:, 0] // counted.unit)
         (drawn,) = yield Draw(mechanism, mechanism.total(counted))
         law = mechanism.laws[0]
@@ -240,7 +243,7 @@ class Count(Question):
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         if self.where is not None:
             column, label = self._pair()
             name = column if isinstance(column, str) else ""

@@ -1,4 +1,4 @@
-"""Covariance, slope and correlation of two columns, from nine weighted counts."""
+"""Covariance, slope and correlation of two columns, from nine noisy weighted sums."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """The goal: minimize the errors of all nine cells together."""
+        """The error to minimize: the sum of squared errors of all nine cells."""
         return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the first column."""
+        """Count rows of the first column that need the curator's attention. No row is rejected."""
         return door.look(self.x, **call.given, bounds=self.x_bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Inspect the second column."""
+        """Count rows of the second column that need the curator's attention. No row is rejected."""
         found = door.look(self.y, **call.given, bounds=self.y_bounds, lowest=call.lowest)
         return {"y": found}
 
@@ -91,21 +91,21 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def subject(self) -> Any:
-        """Both names on one line; the first column, if one of them is an array."""
+        """The names of both columns on one line, or the first column if one of them is an array."""
         both = (self.x, self.y)
         return " × ".join(map(str, both)) if all(isinstance(one, str) for one in both) else self.x
 
     def open(self, call: Call) -> door.Rows:
-        """Open both columns as numbers."""
+        """Check the arguments and return the rows, with numbers from both columns."""
         policy = self.policy(call.neighbours)
         return door.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the nine cells of both columns."""
+        """Return the sums to compute: nine cells, from which all moments of both columns follow."""
         return door.Ask("pairs", self.x_bounds, beside=self.y_bounds)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
-        """Return the estimate, and its risk in data units."""
+        """Return the covariance that follows from the drawn cells, and its risk in data units."""
         (a, b), (c, d) = self.x_bounds, self.y_bounds
         unit = (b - a) * (d - c)
         names = [" ".join(one.split()) for one in (self.x, self.y) if isinstance(one, str)]
@@ -120,7 +120,7 @@ class Covariance(soft_cells.SoftQuestion):
         return pair, margin.risk(0, 1, self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         midpoint = self.policy(neighbours) == "midpoint"
         first = words.clipped(self.x_bounds, midpoint=midpoint)
         second = words.clipped(self.y_bounds, midpoint=midpoint)

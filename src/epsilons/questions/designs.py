@@ -60,13 +60,13 @@ noise."""
 
 _STEPS: Final = 2**40
 _PARTS: Final = 32
-"""A unit of weight can be a rung (a public budget level) divided by an integer up to this."""
+"""A unit of weight is a rung (a public budget level) divided by an integer up to this number."""
 
 _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
-"""Candidates for the largest weight, in addition to the weights of the rungs."""
+"""Candidates for the largest weight, in addition to the weights at the rungs."""
 
 _HEAVIEST: Final = 2.0**45
-"""The upper limit of all weights. It has as many bits as the limit under Laplace noise."""
+"""The largest possible weight. It has as many bits as the largest weight under Laplace noise."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
@@ -111,8 +111,8 @@ class Design(Generic[Sums]):
     Attributes:
         method: the name of the method.
         mechanism: the frozen mechanism.
-        weighing: weights and noise that give the leading term of its error, for the expected
-            people.
+        weighing: the weights and the noise for the expected people. They determine the leading term
+            of the error.
         risk: the predicted risk on a unit range, for the goal.
     """
 
@@ -176,8 +176,8 @@ def ratio_of(
     Args:
         mechanism: the mechanism that produced the sums.
         pair: the two drawn sums.
-        kind: a function that makes the margin of a mean, on a given or an estimated range, or of a
-            total.
+        kind: a function that makes the margin: of a total, or of a mean on a given or an estimated
+            range.
         equal: whether everyone is certain to have the same weight.
         counted: the noisy count of people on each rung, if it was released.
     """
@@ -200,7 +200,7 @@ def cells_of(
 
     Args:
         chosen: the design that produced the cells.
-        drawn: the drawn lattice points.
+        drawn: the drawn integers, in lattice steps.
         counted: the noisy count of people on each rung, if it was released.
     """
     mechanism = chosen.mechanism
@@ -214,7 +214,7 @@ def cells_of(
 
 
 def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
-    """Return the drawn ratio in data units; the midpoint if the drawn total is not positive."""
+    """Return the drawn ratio in data units, or the midpoint if the drawn total is not positive."""
     lo, hi = bounds
     t, total = margin.drawn
     return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
@@ -229,7 +229,7 @@ def cell_design(
         known: the public information that the choice can depend on.
         goal: the goal, with the number of cells.
         method: "total" if everyone is also counted in a separate cell.
-        unit: the total contribution of a person of weight 1, including that separate cell.
+        unit: the sum of what a person of weight 1 adds to all cells, including that separate cell.
     """
     cap = _cap(known, goal) if known.cap is None else known.cap
     apart = method == "total"
@@ -247,10 +247,11 @@ def cell_design(
 
 
 def parts_of(cells: int) -> tuple[int, int]:
-    """Return the parts of a person's unit for their own cell and for the separate total count.
+    """Return how a person's unit is divided between their own cell and the count of everyone.
 
-    With parts that sum to 1 and k cells, the sum of squared errors of shares p is proportional to
-    k/own² + Σp²/shared². These parts minimize it if one share is nearly 1.
+    Let `own` and `shared` be the two parts, with sum 1. For k cells with shares p, the sum of
+    squared errors is proportional to k/own² + Σp²/shared². The returned parts minimize it if one
+    share is nearly 1.
 
     Args:
         cells: the number of categories.

@@ -29,7 +29,7 @@ else:
 __all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
 
 UNITS: Final = 10**6
-"""Shares that meet a target are multiples of 1/UNITS."""
+"""Shares that are computed from targets are multiples of 1/UNITS."""
 
 Shares: TypeAlias = tuple[Fraction, ...]
 Error: TypeAlias = Callable[[Fraction], float]
@@ -47,7 +47,7 @@ class Division(ABC):
 
         Args:
             questions: the questions, in order.
-            call: the people and the terms of the call.
+            call: the data, the budgets and the neighbouring relation.
             count: a function that counts people by budget. It is called only if budgets are public.
         """
 
@@ -89,7 +89,7 @@ def evenly(questions: int) -> ByShares:
 
 @dataclass(frozen=True)
 class ByTargets(Division):
-    """The smallest shares predicted to meet target errors; other questions get the rest.
+    """The smallest shares that are predicted to meet target errors. Other questions get the rest.
 
     Attributes:
         targets: for each question the largest allowed half-width of its interval, in data units;
@@ -130,7 +130,7 @@ class ByTargets(Division):
         return self.shares([_error(question, call, there) for question in questions])
 
     def shares(self, errors: Sequence[Error]) -> Shares:
-        """Return the shares that meet the targets, with the rest divided evenly.
+        """Return shares that meet the targets, and divide the rest of the budget evenly.
 
         The rest goes to the questions without a target, or to all if all have one.
 
@@ -154,7 +154,7 @@ class ByTargets(Division):
 
     def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
         """Return an error message that suggests targets that can be met."""
-        whole = Fraction(len(least), len(self.targets))  # the others keep an even share
+        whole = Fraction(len(least), len(self.targets))  # if all others keep an equal share
         taken = sum(least.values(), Fraction(0))
         met = [
             None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))
@@ -243,7 +243,7 @@ def _error(question: Question, call: Call, people: Absent) -> Error:
 
 
 def _least(error: Error, target: float) -> Fraction:
-    """Return the smallest share that meets a target; a share above 1 if the target is impossible.
+    """Return the smallest share that meets a target, or a share above 1 if no share does.
 
     Noise is inversely proportional to the share. The search starts from the share that this
     suggests, and doubles its step size.

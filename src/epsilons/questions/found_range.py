@@ -69,7 +69,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
     Args:
         rows: the rows of the people.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
         goal: the assumption about values clipped to the range; None for a Gaussian population.
     """
     if call.neighbours == "add-remove":
@@ -78,16 +78,17 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw a low and a high quantile, more than once if values are close together; then the mean.
+    """Draw a low and a high quantile, again if values are close together, and then the mean.
 
     Args:
         rows: the rows of the people.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
         goal: the assumption about the values clipped to the range.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of their losses in the
-        stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+        Pure differential privacy under replace-one, for every input: person i loses at most the sum
+        of their losses in all stages, a rational number of at most ε_i.
+        Proof: docs/proofs/gaussian.md.
 
     Raises:
         BudgetError: the budgets are too small for this many people. Nothing was drawn.
@@ -96,7 +97,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the mean has finer levels: check them before any draw
+        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -136,10 +137,11 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
         goal: the assumption about the values clipped to the range.
 
     Guarantee:
-        Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
-        Whether there is a release does not depend on the data. Weights, windows and ranges depend
-        only on arguments and on earlier draws: docs/proofs/gaussian.md.
+        Pure differential privacy under add/remove, for every input: with person i and without them,
+        the probabilities of results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is
+        `release.spent` at ε_i. Whether there is a release does not depend on the data. Weights,
+        ranges, and the windows in which a later draw searches for the range depend only on
+        arguments and on earlier draws: docs/proofs/gaussian.md.
     """
     people = yield from _crowd(rows, call, counted=not call.terms.equal)
     found = yield from outer(
@@ -166,11 +168,12 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Select the centre and the deviation, more than once if values are close; draw the mean.
+    """Select the centre and the deviation, again if values are close together; draw the mean.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of their losses in the
-        stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+        Pure differential privacy under replace-one, for every input: person i loses at most the sum
+        of their losses in all stages, a rational number of at most ε_i.
+        Proof: docs/proofs/gaussian.md.
 
     Reference:
         Paper *gaussian*, Algorithms 5 to 7, with weights min(ε, τ) in place of sampling, and the
@@ -183,7 +186,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the mean has finer levels: check them before any draw
+        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -209,10 +212,11 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
     """Count people unless a guess was declared; select the range; then draw two sums.
 
     Guarantee:
-        Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
-        Whether there is a release does not depend on the data. Weights, windows and ranges depend
-        only on arguments and on earlier draws: docs/proofs/gaussian.md.
+        Pure differential privacy under add/remove, for every input: with person i and without them,
+        the probabilities of results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is
+        `release.spent` at ε_i. Whether there is a release does not depend on the data. Weights,
+        ranges, and the windows in which a later draw searches for the range depend only on
+        arguments and on earlier draws: docs/proofs/gaussian.md.
 
     Reference:
         It replaces paper *gaussian*, Algorithm 8. The weight k is a public function of a person's
@@ -258,7 +262,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
 
     Args:
         mechanism: the mechanism of the mean.
-        drawn: the drawn lattice point.
+        drawn: the drawn integer, in lattice steps.
         margin: the margin of error.
     """
     lo, hi = mechanism.bounds
@@ -272,7 +276,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
 def _last_pass(
     rows: door.Rows, call: Call, found: Found | Ends, ask: door.Ask
 ) -> tuple[door.Tally, tuple[Fraction, ...]]:
-    """Count people on the estimated range; return the tally, and the spending so far."""
+    """Return a tally of values clipped to the estimated range, and what each level has spent."""
     counted = rows.count(ask)
     levels = call.offered(counted.levels)
     place = _place_of(found, counted.levels, levels)
@@ -286,10 +290,10 @@ class _Crowd:
     Attributes:
         stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        count: a function that sums weights by bucket in one pass; its levels and numbers of people
-            are public.
+        count: a function that passes over the rows once and sums people's weights in each bucket.
+            The budget levels and the numbers of people in its result are public.
         payers: the people who are charged for selections.
-        told: whether anything is known about the number of people.
+        told: whether a declaration or a noisy count says anything about the number of people.
         doubts: pessimistic numbers of people with their probabilities, if people were counted.
     """
 
@@ -317,7 +321,7 @@ class _Located:
 
     Attributes:
         crowd: the information before the range was estimated.
-        found: the range, and the cost of estimating it.
+        found: the estimated range, and what people spent to estimate it.
         known: the information that the design of the last draw can depend on.
         told: whether the release states the expected number of people at each budget.
     """
@@ -335,11 +339,11 @@ class _Located:
         return LevelCount(drawn, tuple(map(float, stage.rates)), weights)
 
     def number(self, chosen: Design[Any], total: float) -> int | None:  # noqa: ARG002
-        """Return the noisy number of people, if they were counted."""
+        """Return the noisy number of people; None if they were not counted."""
         return self.crowd.n
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return everyone's total spending; `last` are the losses in the last stage."""
+        """Return the total that each person spends, given the losses `last` in the last stage."""
         payers = self.crowd.payers
         spends = [
             float_up(self.found.losses[at] + spent)
@@ -386,18 +390,18 @@ def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
 
 
 def _as_expected(counted: line.Lined, levels: Floats, guess: Integers) -> line.Lined:
-    """Replace private numbers by public ones: the rungs, and the expected numbers of people.
+    """Replace private levels by the public rungs, and private counts by the expected counts.
 
     The privacy of all choices depends on this step. Shares, weights, windows and further rounds
     are computed from the levels and counts of a `Lined`. Under add/remove these must be the
     declared rungs and either the guess or the private count. They must never depend on who takes
-    part. The people in each bucket remain, but only the total of a draw uses them.
+    part. The private sums of weights in each bucket stay in the result, but only draws use them.
     """
     return replace(counted, levels=levels, counts=guess)
 
 
 def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
-    """Return the public input to the design of the two sums: remaining budgets, and the guess."""
+    """Return what the design of the two sums may use: remaining budgets, and expected people."""
     terms = call.terms
     rungs = terms.ladder.levels
     usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
@@ -411,15 +415,15 @@ def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
 
 
 def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers:
-    """Return the index of each level among the coarse levels of the stages.
+    """Return, for each budget level, the index of the coarse level that contains it.
 
     Args:
-        found: the result of the stages.
-        budgets: the levels of the last pass.
+        found: the result of the stages that estimated the range.
+        budgets: the budget levels of the last pass over the rows.
         offered: the budgets that people at these levels offer to this question.
 
     Raises:
-        DataError: the last pass has levels that the stages did not have.
+        DataError: the last pass over the rows found budget levels that earlier passes did not find.
     """
     keys = line.coarse(budgets)
     place = np.minimum(np.searchsorted(found.keys, keys), len(found.keys) - 1)
@@ -435,7 +439,7 @@ def _range_of(found: Found) -> tuple[float, float]:
 
 
 def _budgets_left(found: Found) -> Budgets:
-    """Return the remaining budgets of the coarse levels, for the mean."""
+    """Return the budget that a person at each coarse level has left for the mean."""
     return budgets_of(remaining(found.levels, found.losses), found.counts)
 
 
@@ -581,12 +585,12 @@ def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "
 
 
 def _enough_people(levels: Floats, counts: Floats, neighbours: str) -> float:
-    """Return the approximate factor by which the number of people must grow."""
+    """Return the approximate factor by which the number of people must grow to find a range."""
     return _enough_times(lambda factor: _failure(levels, factor * counts, neighbours))
 
 
 def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) -> float:
-    """Return the approximate smallest factor at which the failure probability is acceptable."""
+    """Return the approximate smallest argument at which the failure probability is acceptable."""
     low, high = 1.0, 2.0
     while failure(high) > most and high < 2.0**40:
         low, high = high, 2.0 * high
@@ -597,7 +601,7 @@ def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) ->
 
 
 def _two_digits(people: float) -> int:
-    """Return a number of people, rounded up to two digits."""
+    """Return a number of people, rounded up to two significant digits."""
     wanted = math.ceil(people)
     digit = int(10 ** max(len(str(wanted)) - 2, 0))
     return -(-wanted // digit) * digit

@@ -43,11 +43,12 @@ class Frequencies(Question):
     """The share of people in each category: see `epsilons.frequencies` for the arguments.
 
     Attributes:
-        values: the column; the last of several, if a tuple of columns is given.
-        categories: its labels, declared without looking at the data; None if `edges` are given.
-        edges: the edges of its bins of numbers; None if `categories` are given.
-        by: the columns before it, one or two, if a table of several columns is asked for.
-        groups: their labels; for two columns, a list for each.
+        values: the column of values; the last of several, if a tuple of columns is given.
+        categories: the labels of that column, declared without looking at the data; None if `edges`
+            are given.
+        edges: the edges of bins, if that column has numbers; None if `categories` are given.
+        by: the other columns, one or two, if a table of several columns is asked for.
+        groups: the labels of these other columns; for two columns, a list for each.
         other: the category for every value that is missing or not declared.
         project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
         declared: the checked cells of `values`, computed from these arguments.
@@ -152,7 +153,7 @@ class Frequencies(Question):
 
     @property
     def subject(self) -> Any:
-        """The names of all columns on one line; the values, if they are arrays."""
+        """The names of all columns on one line, or the values themselves if they are arrays."""
         every = (*(() if self.grouping is None else self.grouping.by), self.values)
         return " × ".join(every) if all(isinstance(each, str) for each in every) else self.values
 
@@ -185,15 +186,18 @@ class Frequencies(Question):
         return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as values of the type of the categories."""
+        """Count rows that need the curator's attention, such as undeclared labels.
+
+        None is rejected.
+        """
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Inspect the columns of `by`."""
+        """Count rows of the columns of `by` that need the curator's attention. None is rejected."""
         return grouping.looks(self.columns, self.grouping, None, call)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as values of the type of the categories."""
+        """Check the arguments and return the rows, with values of the categories' type."""
         return door.open(
             self.values,
             **call.given,
@@ -204,11 +208,11 @@ class Frequencies(Question):
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the declared cells."""
+        """Return what to count: the people in each declared cell."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one weighted count of each cell, under replace or add/remove."""
+        """Return the generator of the draw: a weighted count of each cell, all in one draw."""
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 
@@ -250,7 +254,10 @@ class Frequencies(Question):
         )
 
     def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
-        """Return the margin of noisy counts; for "total", the last cell counts everyone."""
+        """Return the margin of noisy counts.
+
+        If the method is "total", the last cell counts everyone.
+        """
         known = cells_of(chosen, drawn, counts)
         if chosen.method != "total":
             return RatioCells(**known)
@@ -270,7 +277,7 @@ class Frequencies(Question):
         return projected(raw) if self.project else np.clip(raw, 0.0, 1.0)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         return Sentences(
             words.protected(neighbours),
             words.assumed(

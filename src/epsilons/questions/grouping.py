@@ -1,4 +1,4 @@
-"""Groups and subsets in a question: arguments, checks, and the matching parts of a release."""
+"""Groups and subsets of people in a question: their arguments, checks, goals and sentences."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ def looks(
     label: door.Categories | None,
     call: Call,
 ) -> dict[str, door.Look]:
-    """Inspect the columns other than the values, for the curator only.
+    """Count rows of all columns other than the values that need the curator's attention.
 
     Args:
         columns: the columns of a question.
         grouping: the declared groups.
         label: the label that `where` asks about; None for a Boolean column.
-        call: the people and the terms of the call.
+        call: the data, the budgets and the neighbouring relation.
     """
     declared = () if grouping is None else grouping.declared
     kinds = dict(zip(("by", "by_2"), declared, strict=False))
@@ -178,14 +178,14 @@ def _refuse_of_a_table(question: Any, name: str) -> None:
 
 
 def _reason(question: Any) -> str:
-    """Return the argument, as typed, that restricts a question to groups or to a subset."""
+    """Return the argument that restricts a question to groups or to a subset, as users type it."""
     if question.by is not None:
         return "by"
     return "where" if question.where is not None else 'missing="exclude"'
 
 
 def table_goal(question: Any, *, private: bool) -> CellsGoal:
-    """Return the goal: minimize the sum of squared errors of all cells.
+    """Return the error to minimize: the sum of squared errors of all cells.
 
     Args:
         question: a question about groups or a subset of people.
@@ -217,7 +217,7 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
 
 
 def sentences(question: Any, neighbours: str) -> Sentences:
-    """Return the sentences of the release."""
+    """Return the sentences in which the release says what it protects and assumes."""
     grouped = question.grouping is not None
     which = ["each group"] if grouped else []
     which += ["a private subset"] if question.where is not None and not grouped else []

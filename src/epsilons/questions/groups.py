@@ -1,4 +1,4 @@
-"""Means by group, of people who answered, and of a private subset, from shares of cells.
+"""Means of groups, of people who answered, or of a private subset, from shares of cells.
 
 Each group has two cells. A person with value x in [0, 1] adds x to the first cell of their group
 and 1 − x to the second; people who are in no group are in one more cell. A mean is a ratio of
@@ -33,7 +33,7 @@ __all__ = ["closed", "opened"]
 def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
     """Answer under replace: draw one weighted table, or a sum for each public group."""
     cells = counted.cells.shape[1]
-    # If everyone is in the same group, nobody moves between groups.
+    # If everyone is in the same group, group membership is public.
     if question.groups_are == "public" or cells == 2:
         return _apart(counted, call, question)
 
@@ -92,12 +92,12 @@ def _rounding(counted: door.Tally, call: Call) -> float:
 
 
 def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Answer if nobody moves between groups: each group has its own mechanism for its mean.
+    """Answer for public groups: the mean of each group is drawn separately.
 
     Args:
-        counted: the cells and the number of people of each group; with one group, the cells of
-            everyone.
-        call: the people and the terms of the call.
+        counted: the sums of cells and the number of people of each group. If there is one group, it
+            has everyone.
+        call: the data, the budgets and the neighbouring relation.
         question: an `epsilons.Mean`.
 
     Raises:

@@ -50,8 +50,8 @@ ROUNDS: Final = 3
 """The maximum number of passes over the rows to estimate the range."""
 
 ZOOM: Final = (0, 2**14, 2**22)
-"""The number of cells of the window in each round; the first round has no window. The second round
-has fewer cells than the third, because data may fill all of them."""
+"""The number of buckets into which each round divides its window. The first round has no window.
+The second round has fewer buckets than the third, because data may fill all of them."""
 
 _FINE = 2.5
 """A deviation of this many buckets is precise enough."""
@@ -72,8 +72,8 @@ class Found:
         deviation: an approximate median of the distances to the centre.
         width: the width of a bucket at the centre.
         stages: the frozen mechanisms, in the order in which they were drawn.
-        near: in the last round, the prior probability of one bucket at the centre.
-        odds: in the last round, the prior probability of the deviation.
+        near: the prior probability of the bucket of the centre, in the last round.
+        odds: the prior probability of the deviation that was selected, in the last round.
         keys: the rounded budgets of each coarse level.
         levels: the smallest budget of each coarse level; these are the levels of the stages.
         counts: the number of people at each coarse level.
@@ -119,8 +119,8 @@ def locate(
     Args:
         count: a function that counts people by level and sums weights by bucket, in one pass.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first split before anything is drawn; it can raise an
-            error.
+        agree: a function that can raise an error. It is called with the levels and the first split
+            of budgets, before anything is drawn.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
         doubts: pessimistic numbers of people with their probabilities, if they were counted with
@@ -163,7 +163,7 @@ def locate(
             doubts=doubts,
         )
         if split.failure > TOO_OFTEN:
-            break  # further rounds would find nothing finer: the rest is spent on the mean
+            break  # more rounds would not help: the rest of the budget is spent on the mean
         window = line.Window.around(middle, 4.0 * deviation, cells)
         counted = count(window)
     return Found(
@@ -254,7 +254,7 @@ def window_at(window: line.Window | None, index: int) -> tuple[float, float]:
 
 
 def _values(window: line.Window | None, places: Integers) -> Floats:
-    """Return the middles of buckets; infinite outside the window."""
+    """Return the middle of each bucket; −∞ below the window, and +∞ above it."""
     if window is None:
         return line.values_of(places)
     inside = (places >= 0) & (places < window.cells)
@@ -265,7 +265,7 @@ def _values(window: line.Window | None, places: Integers) -> Floats:
 def _rings(
     values: Floats, masses: Integers, centre: float, sizes: Floats
 ) -> tuple[Integers, Integers]:
-    """Sum weights by the smallest radius that covers them; the last index is beyond all radii."""
+    """Sum weights by the smallest radius that reaches them. The last entry is beyond all radii."""
     with np.errstate(over="ignore"):
         ring = np.searchsorted(sizes, np.abs(values - centre), side="left")
     found, place = np.unique(ring, return_inverse=True)
@@ -281,7 +281,7 @@ def _share(candidates: Candidates, index: int) -> float:
 
 
 def around(centre: float, reach: float) -> tuple[float, float]:
-    """Return the ends of a range: wide enough to be distinct floats, and not too wide.
+    """Return the ends of a range as two distinct floats.
 
     It lies within ±2^1021, so sums and differences of its ends do not overflow.
     """

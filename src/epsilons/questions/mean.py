@@ -140,7 +140,7 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
-        """Reject terms under which every interval would be the whole range.
+        """Reject declarations about people under which every interval would be the whole range.
 
         Without bounds nothing is rejected: if weights differ, people are counted at each level, so
         an interval can be computed.
@@ -149,7 +149,7 @@ class Mean(Question):
             super().check_terms(call)
 
     def check_weights(self, call: Call) -> None:
-        """Reject weights where nothing is proven: also if the range has to be found."""
+        """Reject weights for which no interval is proven, such as those with an unknown range."""
         super().check_weights(call)
         if call.weights is not None and self.bounds is None:
             raise ArgumentError(
@@ -190,7 +190,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """The transformation of values before averaging, on unit ranges; None if there is none."""
+        """The function of values that is averaged, on unit ranges; None to average the values."""
         return None
 
     @property
@@ -261,15 +261,15 @@ class Mean(Question):
         return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as numbers, on the range if it is known."""
+        """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Inspect the columns of `by` and `where`."""
+        """Count rows of the columns of `by` and `where` that need the curator's attention."""
         return grouping.looks(self.columns, self.grouping, self._where(), call)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as numbers."""
+        """Check the arguments and return the rows, with their values as numbers."""
         if call.ladder is not None and self.bounds is not None:
             require_levels(call.ladder, self.method)
         return door.open(
@@ -296,7 +296,7 @@ class Mean(Question):
         return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Return the generator of the draws, chosen by range, groups, relation and method."""
+        """Return the generator of draws for these bounds, groups, neighbours and method."""
         private = call.neighbours == "add-remove"
         if self.bounds is None:
             return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)
@@ -310,7 +310,7 @@ class Mean(Question):
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
-        """Build the mechanism of one weighted sum, with the sum of squares if it costs nothing."""
+        """Build the mechanism of one weighted sum, with squares if these cost no privacy."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 
@@ -342,7 +342,7 @@ class Mean(Question):
         return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         if self.of_some:
             return grouping.sentences(self, neighbours)
         known = self.bounds is not None

@@ -1,10 +1,9 @@
-"""Estimate the range of any data: a low and a high quantile, as extreme as budgets allow.
+"""Estimate the range of any data from a low and a high quantile, as extreme as budgets allow.
 
 Nothing is assumed about the shape. Columns that mostly have one value, are skewed, or have two
 clusters get a range that contains nearly all values. Public facts determine how extreme the
-quantile can be. If each person spends r on the selection of the quantile q, the odds of selecting
-an end of the line far from all data are e^{−q·Σr/2}. So q is the smallest quantile with negligible
-odds.
+quantile can be. If each person spends r on the selection of the quantile q, the odds of selecting a
+point far from all data are e^{−q·Σr/2}. So q is the smallest quantile with negligible odds.
 
 Budget that the mean cannot use is spent first. Each round uses a finer grid of buckets, as in
 `locate`. The grid depends only on numbers that were released earlier.
@@ -54,7 +53,7 @@ _LINE: Final = 14.0
 that may contain all data."""
 
 _SURE: Final = 8.0
-"""ln of the odds against a wrong end: 1 in 3000."""
+"""ln of the required odds, 3000 to 1, against a wrong end of the range."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
 """A factor on the required log-odds. It is larger under add/remove, because the numbers of people
@@ -64,10 +63,12 @@ _HOPELESS: Final = 0.45
 """The quantile above which another round is not worth its budget."""
 
 _INWARDS: Final = 1.5
-"""The next round multiplies the quantile by this factor, to keep it inside the window."""
+"""The next round searches for a quantile that is this many times as large, and so less extreme. So
+the quantile stays inside the window of that round."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""Fractions of the mean's best cap that are reserved for the mean. They are tried in this order."""
+"""How much of everyone's budget to reserve for the mean, as fractions of the mean's best cap. They
+are tried in this order."""
 
 _LEAST: Final = 0.02
 """The fraction of everyone's budget that is always spent on the range. The range thus also
@@ -78,7 +79,7 @@ _TINY: Final = 2.0**-1000
 their sum exceed the budget."""
 
 _HALF: Final = 3.5
-"""The range is widened to this many σ on either side, as for Gaussian data."""
+"""The range is widened by a factor that, for Gaussian data, gives this many σ on either side."""
 
 WEIGHT_BITS: Final = 17
 """The number of bits of weights: 64 times the sum of all weights fits an int64."""
@@ -96,7 +97,7 @@ class Share:
     """The amount that each of the two selections takes from a person at each level.
 
     Attributes:
-        each: the part of the budget at each level.
+        each: the part of a person's budget at each level that one selection takes.
         quantile: the most extreme quantile that a selection can find; above one half if it cannot
             find any.
     """
@@ -107,7 +108,7 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """An estimated range, and the cost of estimating it.
+    """An estimated range, and what people spent to estimate it.
 
     Attributes:
         bounds: the two ends; always finite floats.
@@ -142,7 +143,7 @@ def best_share(
         levels: the remaining budget at each level, from 0 to ∞, in any order.
         counts: the number of people at each level, present or expected.
         goal: the goal of the mean.
-        neighbours: "replace", or "add-remove": then the counts are a guess.
+        neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
         odds: ln of the prior weight of all candidates, divided by the prior weight of a correct
             candidate.
     """
@@ -152,7 +153,8 @@ def best_share(
         cap = best_cap(budgets_of(levels, counts), goal, goal.noise)
     finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
     best = Share(np.zeros(len(levels)), math.inf)
-    # A quarter for each of two selections leaves half for another round; half each leaves none.
+    # Two selections that take a quarter of the budget each leave half of it for another round. If
+    # they take half each, nothing is left.
     for parts in (4.0, 2.0):
         for kept in _KEPT.tolist():
             most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
@@ -200,8 +202,8 @@ def outer(
         count: a function that counts people by level and sums weights by bucket, in one pass.
         goal: the goal of the mean, which gets the remaining budget.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first share before anything is drawn; it can raise an
-            error.
+        agree: a function that can raise an error. It is called with the levels and the first share,
+            before anything is drawn.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
 
@@ -221,7 +223,7 @@ def outer(
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         ends = []
         far, near = _odds(share.quantile)
-        total = counted.masses(weights_of(share.each, WEIGHT_BITS)[0])  # the same for both ends
+        total = counted.masses(weights_of(share.each, WEIGHT_BITS)[0])  # both ends spend the same
         for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
             stage = selection(counted, share.each, neighbours, space, seeks, odds, WEIGHT_BITS)
             index = yield Draw(stage, total, True, levels, place)
@@ -235,7 +237,7 @@ def outer(
         left = left_of(counted, before, stages)
         closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
         if closer.quantile > _HOPELESS or low == high == 0.0:
-            break  # further rounds would find nothing finer: the rest is spent on the mean
+            break  # more rounds would not help: the rest of the budget is spent on the mean
         inner = min(_INWARDS * share.quantile, _HOPELESS)
         share = replace(closer, quantile=max(closer.quantile, inner))
         reach = (high - low) / 2.0 + _WIDER * width
@@ -253,7 +255,7 @@ def outer(
 
 
 def _odds(part: float) -> tuple[int, int]:
-    """Return the odds of a low quantile as integers; never above the odds of the median."""
+    """Return the odds of a low quantile as two integers. The quantile is at most the median."""
     left = max(math.ceil(min(part, 0.5) * _PARTS), 1)
     return left, _PARTS - left
 

@@ -80,7 +80,8 @@ __all__ = [
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
 
 FINE: Final = 1024
-"""The number of bins that people are counted in: cells of selections, or the finest table."""
+"""The number of bins that people are counted in. They are the cells of selections, and the bins of
+the finest table."""
 
 METHODS: Final[tuple[str, ...]] = get_args(QuantileMethod)[1:]
 
@@ -91,14 +92,15 @@ _INTERVAL: Final = Fraction(1, 2)
 """The fraction of a quantile's budget for its interval; the quantile gets the rest."""
 
 _PARTS: Final = 2**16
-"""The denominator with which selections write a share q."""
+"""Selections round a share q to a multiple of 1 divided by this number."""
 
 _WHOLE: Final = (_PARTS, 0)
-"""What an interval must reach if both of its ends are the bounds: nothing on either side."""
+"""The ranks that an interval must reach if both of its ends are the bounds of the range. They
+require nothing on either side."""
 
 
 def _radii() -> Integers:
-    """Return 0, 1, 2, ..., in steps of at least a quarter, until all cells are in reach."""
+    """Return 0, 1, 2, … up to all cells. Each number exceeds the last by 1 or by a quarter."""
     found = [0]
     while found[-1] < FINE:
         found.append(max(found[-1] + 1, found[-1] * 5 // 4))
@@ -115,11 +117,12 @@ about as good as any from 1.1 to 1.4.
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
-"""The bits of the sum of all weights, and the most and the fewest bits of the largest weight."""
+"""Limits on integer weights, in bits: for the sum of all weights, and the most and the fewest for
+the largest weight."""
 
 _NOISE: Final = 2.0
-"""How much longer than the gap one side of an interval is on average, in multiples of 1/rate: the
-selected cell is off by about 1/rate, and so is the selected interval."""
+"""The average length of one side of an interval, in ranks, is the gap plus this multiple of 1/rate.
+The selected cell is off by about 1/rate, and so is the selected interval."""
 
 _LARGEST: Final = 1024.0
 """The most that a selection takes from anyone's budget."""
@@ -158,7 +161,7 @@ class Quantile(Question):
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = METHODS
     NOT_TAKEN: ClassVar[Mapping[str, str]] = UNWEIGHED
-    supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for values spread evenly
+    supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for uniform values
 
     values: Column = field(repr=False)  # it can be an array of people's values
     q: float | Sequence[float] = field(
@@ -208,12 +211,12 @@ class Quantile(Question):
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as values in bins; infinite values are in the outermost bins."""
+        """Count rows that need the curator's attention. Infinite values count as in range."""
         declared = door.declare(None, self._edges, None)
         return door.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as values in bins, with one more cell for missing values.
+        """Check the arguments and return the rows, with a cell for each bin and for missing values.
 
         Under add/remove, excluded missing values are in no cell.
         """
@@ -223,11 +226,11 @@ class Quantile(Question):
         return door.open(self.values, **call.given, categories=declared, ladder=call.ladder)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the bins, and the cell of missing values if any."""
+        """Return what to count: people in each bin, and in the cell of missing values if any."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a table under add/remove; under replace, a table or selections."""
+        """Return the generator of the draws: a table of bins or, only under replace, selections."""
         counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":
@@ -239,7 +242,7 @@ class Quantile(Question):
         return way.steps(counted, self._read)
 
     def _read(self, margin: QuantilesMargin, square: float, half: float | None) -> Read:
-        """Compute one quantile or an array, with the requested kind of error."""
+        """Return the quantile (an array if several were requested) and its error for the loss."""
         values, bounds = margin.values(self.bounds), self.bounds
         estimate: Scalar | Quantiles
         if isinstance(self.q, float):
@@ -254,7 +257,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the counts in bins, by the budgets that people offer to this question."""
+        """Return the number of people in each bin, for each budget offered to this question."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:
@@ -266,7 +269,7 @@ class Quantile(Question):
             ) from None
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         midpoint, some = self.policy(neighbours) == "midpoint", self.excludes
         protects = words.protected(neighbours)
         treats = words.clipped(self.bounds, midpoint=midpoint, alone=True)
@@ -299,7 +302,7 @@ class RankedTable:
 
     Attributes:
         quantiles: the quantiles to estimate.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         allocation: the allocation of the table.
         half: the approximate half-width of an interval, as a fraction of the range.
         outside: whether there is a last cell for people who did not answer.
@@ -318,7 +321,7 @@ class RankedTable:
         return self.allocation.goal.numbers
 
     def steps(self, counted: door.Tally, reading: Reading) -> Steps:
-        """Draw the table."""
+        """Return the generator that draws the table."""
         cells = merged(counted.cells, self.cells - self.outside, outside=self.outside)
 
         def read(mechanism: CellTable, drawn: Any) -> Read:
@@ -342,17 +345,17 @@ class RankedTable:
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """Two selections for each quantile, of its cell and of its interval, and their predicted error.
+    """Two selections for each quantile (of its cell and of its interval), and their errors.
 
     Attributes:
         quantiles: the quantiles to estimate.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         budgets: the budgets of the people.
         weights: the integer weight of a person at each level, in units of 2^−shift of ε.
         shift: the exponent of that unit.
-        aims: for each quantile, the ranks that its interval must reach below and above, in parts of
-            `_PARTS`; `_WHOLE` on a side that is the bound.
-        half: the approximate half-width of an interval, as a fraction of the range.
+        aims: for each quantile, the ranks that its interval must reach below and above it, as
+            multiples of 1/`_PARTS`; the entry of `_WHOLE` on a side where the interval ends at the
+        bound. half: the approximate half-width of an interval, as a fraction of the range.
     """
 
     quantiles: Floats
@@ -365,7 +368,7 @@ class Selecting:
     method = "selection"
 
     def steps(self, counted: door.Tally, reading: Reading) -> Steps:
-        """Draw all selections, one after another."""
+        """Return the generator that draws all selections, one after another."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)
         total = there, masses[there]
@@ -406,16 +409,19 @@ class Selecting:
 
     @property
     def _own(self) -> Fraction:
-        """The fraction of a quantile's budget for its cell: all of it if no interval is drawn."""
+        """The fraction of a quantile's budget that the selection of its cell gets.
+
+        It is 1 if no interval is drawn.
+        """
         return Fraction(1) if set(self.aims) == {_WHOLE} else 1 - _INTERVAL
 
     def _rate(self, part: Fraction) -> float:
-        """Return the decrease of a log probability per unit of rank, for a part of a budget."""
+        """Return how much log-probabilities fall per unit of rank, for this part of a budget."""
         whole = int(self.weights.astype(object) @ self.budgets.counts.astype(object))
         return float(whole * part / len(self.quantiles) / 2 / Fraction(2) ** self.shift)
 
     def _quantile(self, q: float, unit: int) -> Nested:
-        """Return the selection of a cell: the first that has a share q of the weight up to it."""
+        """Return the selection of the first cell with a share q of the weight at or below it."""
         ends = np.arange(1, FINE + 1)
         aim = _PARTS, min(max(round(q * _PARTS), 1), _PARTS - 1)
         return self._stage(self._own, np.zeros_like(ends), ends, aim, _SOUGHT[0], unit)
@@ -436,7 +442,7 @@ class Selecting:
         seeks: str,
         unit: int,
     ) -> Nested:
-        """Return one selection, on which a person of weight k spends k·part/2^shift/quantiles."""
+        """Return one selection. A person of weight k spends k·part/2^shift/quantiles on it."""
         scale = 2 * _PARTS * unit * Fraction(2) ** self.shift * len(self.quantiles) / part
         if scale.denominator != 1:
             raise ValueError("the divisor of a distance is a whole number")
@@ -453,7 +459,7 @@ class Selecting:
 
 
 _SOUGHT: Final = ("a quantile of the values", "an interval around it")
-"""Descriptions of the quantities that the two selections find."""
+"""Descriptions, in words, of what the two selections of a quantile find."""
 
 
 def best_way(
@@ -463,7 +469,7 @@ def best_way(
 
     Args:
         budgets: the budgets of the people.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         quantiles: the quantiles to estimate.
         method: "auto", "table" or "selection".
         unit: the total contribution of one person to all bins.
@@ -488,7 +494,7 @@ def tabled(
 
     Args:
         budgets: the budgets of the people.
-        goal: the assumption.
+        goal: the assumption about the data, with the loss and the confidence.
         quantiles: the quantiles to estimate.
         outside: whether there is one more cell, for people who did not answer.
     """
@@ -549,22 +555,22 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
 
 
 def _below(q: float) -> int:
-    """Return q in parts of `_PARTS`, rounded down; all of them if there is no such quantile."""
+    """Return q·`_PARTS`, rounded down; `_PARTS` if there is no such quantile."""
     return (math.floor(q * _PARTS) if q > 0.0 else 0) or _WHOLE[0]
 
 
 def _above(q: float) -> int:
-    """Return q in parts of `_PARTS`, rounded up; none of them if there is no such quantile."""
+    """Return q·`_PARTS`, rounded up; 0 if there is no such quantile."""
     return math.ceil(q * _PARTS) % _PARTS if q < 1.0 else _WHOLE[1]
 
 
 def _nearest(quantiles: Floats) -> float:
-    """Return the quantile nearest to the median; this quantile has the most noise."""
+    """Return the one of these quantiles that is nearest to the median. It has the most noise."""
     return float(quantiles[np.abs(quantiles - 0.5).argmin()])
 
 
 def _coins(goal: MeanGoal, q: float) -> MeanGoal:
-    """Return the goal for the share of people below the q-quantile.
+    """Return the error to minimize for the share of people below the q-quantile.
 
     The share is a mean of zeros and ones. If budgets are independent of values, its standard
     deviation is √(q(1 − q)); otherwise the largest possible one is assumed.
@@ -583,7 +589,7 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
     """Merge the finest bins.
 
     Args:
-        cells: by level, the finest bins, and possibly one more cell.
+        cells: the counts in the finest bins at each level, and possibly in one more cell.
         bins: the number of bins to merge into.
         outside: whether the extra cell stays separate; otherwise it is added to the middle bin.
     """
@@ -605,9 +611,9 @@ def open_table(
     budgets are independent of values: docs/proofs/quantiles.md.
 
     Args:
-        counted: people in the finest bins; only draws can use it.
-        terms: the declarations.
-        goal: the assumption.
+        counted: the number of people in each of the finest bins; only draws may use it.
+        terms: the public declarations about people, such as budget levels.
+        goal: the assumption about the data, with the loss and the confidence.
         quantiles: the quantiles to estimate.
         reading: a function that makes the result from the margin and the errors.
     """

@@ -54,7 +54,7 @@ Counts = TypeVar("Counts", Tally, Lined)
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """The people who are asked, and the terms of the call.
+    """The data, everyone's budget, and the neighbouring relation: everything except the question.
 
     Attributes:
         epsilon: each person's budget, as the user gave it; with a menu, a `door.Chosen` object.
@@ -62,8 +62,8 @@ class Call:
         person: the column that identifies people, or None.
         neighbours: "replace" or "add-remove".
         declared: public declarations about people with private budgets; None under replace.
-        share: the fraction of everyone's budget that this question can use. The shares of all
-            questions to the same people sum to at most 1.
+        share: the fraction of everyone's budget that this question can use. Questions to the same
+            people have shares that sum to at most 1.
         weights: the weights of people; None if everyone counts equally.
     """
 
@@ -125,7 +125,7 @@ class Call:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The arguments for opening the rows, except the values."""
+        """The arguments that `open` needs besides the columns of values."""
         return {"epsilon": self.epsilon, "data": self.data, "person": self.person}
 
     def offered(self, levels: Floats) -> Floats:
@@ -145,13 +145,13 @@ class Call:
         return parts
 
     def part(self, counted: Counts) -> Counts:
-        """Return the counts, with levels replaced by the budgets offered to this question."""
+        """Return the counts, with each budget replaced by the part that this question can use."""
         if not self.divided:
             return counted
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
-        """Return the smallest budgets that offer at least `offered` to this question."""
+        """Return the smallest budgets for which this question can use at least `offered`."""
         if not self.divided:
             return offered
         return np.array([_whole(part, self.share) for part in offered.tolist()])
@@ -181,7 +181,7 @@ class Call:
 
     @property
     def terms(self) -> Declared:
-        """The declarations, with every level multiplied by this question's share.
+        """The public declarations about people, with levels multiplied by this question's share.
 
         Raises:
             ValueError: budgets are public.
@@ -337,7 +337,7 @@ class Answer:
         expected: the expected number of people at each budget, if these numbers are private.
         mechanism: one mechanism for all draws together. If None, it is the mechanism of the only
             draw, or the composition of the mechanisms of several draws, in order.
-        beside: a sentence about other answers that were drawn together with this answer.
+        beside: a sentence on the other answers that came from the same draw.
     """
 
     estimate: kinds.AnyEstimate
@@ -368,7 +368,7 @@ UNWEIGHED: Final[Mapping[str, str]] = MappingProxyType(
         "for weights of anything else here. Leave them out."
     }
 )
-"""The sentence about weights of questions for which people have none."""
+"""The message for questions that do not support weights of people."""
 
 
 @dataclass(frozen=True)
@@ -399,8 +399,8 @@ class Question(ABC):
         every_method: all names besides "auto" that `method` can have. The other arguments may rule
             out some of them.
         range_may_be_found: whether bounds can be None.
-        supposed: the standard deviation of values in rehearsals, as a fraction of the range; None
-            for the largest possible.
+        supposed: the standard deviation of values that plans assume, as a fraction of the range;
+            None for the largest possible.
         KIND: the name of this question in hashes of ledgers; it does not change if the class is
             renamed.
         RENAMED: fields with their former names, which ledgers use.
@@ -505,14 +505,14 @@ class Question(ABC):
         parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_terms(self, call: Call) -> None:
-        """Reject terms under which every interval would be the whole range.
+        """Reject declarations about people under which every interval would be the whole range.
 
         If budgets are private and no levels are declared, people are not counted by budget. The
         weighted mean can then differ from the mean of all people by an unknown amount, if budgets
         may be related to values in any way.
 
         Raises:
-            ArgumentError: the call has such terms.
+            ArgumentError: the call has such declarations.
         """
         if call.ladder is not None and call.ladder.fine and self.related is True:
             raise ArgumentError(
@@ -547,7 +547,7 @@ class Question(ABC):
             )
 
     def policy(self, neighbours: str) -> str:
-        """Return how missing values are treated."""
+        """Return how missing values are treated: the argument `missing`, or its default."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
     @property
@@ -568,17 +568,21 @@ class Question(ABC):
         return ""
 
     def people(self, call: Call) -> Budgets:
-        """Return the budgets of people, if they are public: one checked pass over the rows."""
+        """Count the people at each budget, in one pass over the rows. Budgets must be public."""
         ask = self.asks(call) or door.Ask("numbers", (0.0, 1.0))
         counted = self.open(call).count(ask)
         return Budgets.of_levels(counted.levels, counted.counts)
 
     @abstractmethod
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows, for the curator only: no data are rejected."""
+        """Count rows that need attention, such as missing values.
+
+        No row is rejected. Only the curator may see the result, because it is computed without
+        noise.
+        """
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:  # noqa: ARG002
-        """Inspect all columns of `columns` except the first, by name; `look` is for the first."""
+        """Return the counts of `look` for every other column that the question uses, by name."""
         return {}
 
     def call(
@@ -623,18 +627,18 @@ class Question(ABC):
 
     @abstractmethod
     def open(self, call: Call) -> door.Rows:
-        """Open the rows of the question, with all checks that need no pass over them."""
+        """Check the arguments and return the rows, ready to be counted. No row is read yet."""
 
     def asks(self, call: Call) -> door.Ask | None:  # noqa: ARG002
-        """Return the quantities to count first, before anything is drawn.
+        """Return what to count in the rows before anything is drawn.
 
-        The result is None if they cannot be counted together with other questions to the same
-        table.
+        The result is None if the question must read the rows on its own. Otherwise one pass over
+        the rows can count for several questions.
         """
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the first counts, by the parts of budgets that this question can use."""
+        """Count what `asks` returns, for each part of a budget that this question can use."""
         ask = self.asks(call)
         if ask is None:
             raise ValueError(f"{self.statistic} asks nothing of the rows first")
@@ -642,8 +646,8 @@ class Question(ABC):
 
     @abstractmethod
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Return the generator that yields draws and returns the answer."""
+        """Return a generator that yields draws, receives their results, and returns the answer."""
 
     @abstractmethod
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""

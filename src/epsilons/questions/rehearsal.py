@@ -58,7 +58,7 @@ class Rehearsal:
 
     @property
     def looks(self) -> int:
-        """The number of passes over the data to estimate the range."""
+        """The number of passes over the data that the estimate of the range takes."""
         return _looks(self.draws)
 
     @property
@@ -74,7 +74,7 @@ class Rehearsal:
 
     @property
     def spending(self) -> ByLevel:
-        """Everyone's spending, with the number of people at each level, even if it is private."""
+        """The amount that a person at each level spends, and the number of such people."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
             raise TypeError("nobody said what each level spends")
@@ -118,7 +118,8 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
     Args:
         question: the question; its columns are not read.
         people: the hypothetical people.
-        call: the terms, and the share of everyone's budget; its data are not read.
+        call: the neighbouring relation, and this question's share of everyone's budget. Its data
+            are not read.
         close: whether values are so close together that one pass is not enough to find their range.
 
     Raises:
@@ -142,12 +143,12 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
 
 
 def _said(draw: Draw, *, close: bool) -> Any:
-    """Return a plausible output of a draw."""
+    """Return a plausible output of a draw, without noise."""
     mechanism, total = draw.mechanism, draw.total
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
     if isinstance(mechanism, Nested):
-        # Noise makes intervals longer than needed, so the result is half a scale beyond the best.
+        # Noise makes selected intervals longer than needed: here, by half of the noise scale.
         far = mechanism.distances(*total)
         return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
     if not isinstance(mechanism, Selection):
@@ -160,5 +161,5 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """Return the number of passes to estimate the range: each pass makes two selections."""
+    """Return the number of passes over the data for the range, which is half of its selections."""
     return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2

@@ -1,4 +1,4 @@
-"""Several means of the same people in one draw: one joint noise instead of a budget for each mean.
+"""Several means of the same people in one draw, with joint noise, instead of splitting budgets.
 
 Which means can be drawn together depends only on their questions. Whether they are drawn together
 depends on budgets, which are public. Proof: docs/proofs/cube.md.
@@ -36,7 +36,7 @@ separately."""
 
 
 def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:
-    """Return the indices of questions that can be drawn together, ordered by their first question.
+    """Return lists of indices of questions that can be drawn together, in the order of the first.
 
     Means with different shares are drawn separately. Different shares request different precision,
     but means that are drawn together are all equally precise.
@@ -113,7 +113,7 @@ class Together:
 
 
 def asks(question: Mean) -> door.Ask:
-    """Return the quantities to count for one of several means."""
+    """Return the sums to compute for one of several means."""
     return door.Ask("numbers", question.bounds, question.rule)
 
 

@@ -1,4 +1,4 @@
-"""Soft cells: everyone divides one unit among cells, and each cell is a noisy weighted sum."""
+"""Soft cells: everyone divides one unit among cells, and noisy sums of cells are drawn."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class SoftQuestion(Question):
 
     Attributes:
         truth: the estimated quantity, in words.
-        moments: in words, further means (besides those of the values) that differ by at most δ
-            between people with different budgets.
+        moments: in words, the means besides those of the values that are also assumed to differ by
+            at most δ between people with different budgets.
     """
 
     truth: ClassVar[str]
@@ -53,14 +53,14 @@ class SoftQuestion(Question):
     @property
     @abstractmethod
     def goal(self) -> CellsGoal:
-        """The goal: minimize the errors of all cells together."""
+        """The error to minimize: the sum of squared errors of all cells."""
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
         return RULES if neighbours == "replace" else OPEN
 
     def said(self, neighbours: str, treats: str) -> Sentences:
-        """Return the sentences of the release.
+        """Return the sentences in which the release says what it protects and assumes.
 
         Args:
             neighbours: the neighbouring relation.
@@ -77,7 +77,7 @@ class SoftQuestion(Question):
         return Sentences(protects, assumes, treats)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield weighted cells, under replace or add/remove."""
+        """Return the generator of the draws of all cells, under replace or add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "add-remove":
             return opened(self, counted, call.terms)
@@ -85,7 +85,7 @@ class SoftQuestion(Question):
 
     @abstractmethod
     def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
-        """Return the estimate, and its risk in data units."""
+        """Return the estimate that follows from the drawn cells, and its risk in data units."""
 
 
 def not_taken(statistic: str, squared: str) -> dict[str, str]:
@@ -93,7 +93,7 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
 
     Args:
         statistic: the name of the statistic.
-        squared: the name of the unit that the result would have.
+        squared: the unit that the result would have, in words.
     """
     return {
         "loss": f"loss={{}} is not for a {statistic}, which minimizes mean squared errors: leave "

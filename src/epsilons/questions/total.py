@@ -104,11 +104,11 @@ class Total(Question):
             )
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as numbers on a range."""
+        """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as numbers.
+        """Check the arguments and return the rows, with their values as numbers.
 
         Raises:
             BoundsError: 0 is not in the bounds, although a person's rows are added up from 0, or a
@@ -128,18 +128,18 @@ class Total(Question):
         return door.open(self.values, **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the sums to compute first: each person's rows are added up."""
+        """Return the sums to compute. Each person counts with the sum of their rows."""
         return door.Ask("numbers", self.bounds, adds=True)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one sum: weighted under replace, and of equal weights under add/remove."""
+        """Return the generator of one draw: a weighted sum, with equal weights under add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "replace":
             read = partial(self._read, counted.weight)
             return ways.replace(counted, self.goal, self.method, self._built, read)
         terms = call.terms
         lowest = float(terms.ladder.levels[0])
-        # Everyone gets the same weight, because unequal private weights would leave the sum
+        # Everyone gets the same weight, because with unequal private weights the sum would be
         # unknown: docs/proofs/counts.md (4)
         terms = replace(terms, cap=lowest if terms.cap is None else min(lowest, terms.cap))
         return ways.add_remove(counted, terms, self.goal, self._chosen, self._read_ratio)
@@ -154,7 +154,7 @@ class Total(Question):
         Args:
             weight: the weight of one unit; 1 without weights.
             mechanism: the mechanism that was drawn from.
-            drawn: the lattice point that was drawn.
+            drawn: the drawn integer, in lattice steps.
         """
         n, goal, weighing = int(mechanism.counts.sum()) * weight, self.goal, mechanism.weighing
         margin = Weighed(weighing, mechanism.slack)
@@ -189,7 +189,7 @@ class Total(Question):
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         return Sentences(
             words.protected(neighbours),
             words.assumed("the sum of the values of", neighbours, self.assumption),

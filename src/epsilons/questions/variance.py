@@ -54,25 +54,28 @@ class Variance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """The goal if cells are used: minimize the errors of all cells together."""
+        """The error to minimize if three cells are drawn: the sum of their squared errors."""
         return CellsGoal(self.assumption, self.loss, self.confidence, 3)
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as numbers on a range."""
+        """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as numbers."""
+        """Check the arguments and return the rows, with their values as numbers."""
         return door.open(
             self.values, **call.given, missing=self.policy(call.neighbours), ladder=call.ladder
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: three cells that give the mean and the squares."""
+        """Return the sums to compute: three cells, from which mean and mean square follow."""
         return door.Ask("squares", self.bounds)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Draw a sum and squares under replace if nobody is excluded; otherwise three cells."""
+        """Return the generator of one draw: a sum with squares, or else three cells.
+
+        Three cells are needed under add/remove, or if people without a value are excluded.
+        """
         if call.neighbours == "add-remove" or self.excludes:
             return super().steps(rows, call)
         # "auto" could choose staircase noise, which does not support squares.
@@ -91,7 +94,7 @@ class Variance(soft_cells.SoftQuestion):
         return Read(*self._estimate(margin))
 
     def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
-        """Return the estimate, and its risk in data units."""
+        """Return the variance that follows from the drawn cells, and its risk in data units."""
         return self._estimate(ThreeCells(margin))
 
     def _estimate(self, margin: VarianceMargin) -> tuple[Estimate, float]:
@@ -108,6 +111,6 @@ class Variance(soft_cells.SoftQuestion):
         return estimate, margin.risk(self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return the sentences of the release."""
+        """Return the sentences in which the release says what it protects and assumes."""
         midpoint = self.policy(neighbours) == "midpoint"
         return self.said(neighbours, words.clipped(self.bounds, midpoint=midpoint))

@@ -79,10 +79,10 @@ def replace(
     build: Callable[[Allocation], Any],
     read: Callable[[Any, Any], Read],
 ) -> Steps:
-    """Answer under replace: allocate budgets, then draw once.
+    """Answer under replace: choose how much of each budget to use, then draw once.
 
     Args:
-        counted: the cells of people, by the budgets that they offer.
+        counted: the tally of people's cells, for each budget that they offer.
         goal: the error to minimize.
         method: the name of a rule, or "auto".
         build: a function that makes the mechanism of an allocation.
@@ -113,12 +113,12 @@ def replace_end(
     """Make the last draw under replace, and return the answer.
 
     Args:
-        counted: the cells of people, by the budgets that they offer.
+        counted: the tally of people's cells, for each budget that they offer.
         mechanism: the mechanism to draw from.
         read: a function that computes the result from the mechanism and the draw.
         method: the name of the rule that was used.
         spent: the amount that a person at each level spends in all stages.
-        exact: whether the risk can be stated as exact.
+        exact: whether the allocation allows an exact risk.
     """
     drawn = yield Draw(mechanism, mechanism.total(counted))
     found = read(mechanism, drawn)
@@ -134,7 +134,7 @@ def replace_end(
 
 
 def spending(counted: Tally, spent: Floats) -> ByLevel:
-    """Return everyone's spending under replace, given that of a person or unit at each level."""
+    """Return what everyone spends under replace, given what a person or unit at each level does."""
     heads, weight = counted.heads, counted.weight
     if heads is None:
         return ByLevel(counted.levels, spent, counted.counts)
@@ -165,7 +165,7 @@ class PrivatePeople(Protocol):
         """Return the noisy number of people; None if people were not counted."""
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return everyone's total spending; `last` are the losses in the last stage."""
+        """Return the total that each person spends, given the losses `last` in the last stage."""
 
     def expected(self, n: int | None) -> Expected | None:
         """Return the expected number of people at each remaining budget; None if unknown."""
@@ -181,8 +181,9 @@ def add_remove(
     """Answer under add/remove: count people first if needed, then draw once.
 
     Args:
-        counted: the cells of people, by the budgets that they offer; only draws can use it.
-        terms: the declarations.
+        counted: the tally of people's cells, for each budget that they offer; only draws may use
+            it.
+        terms: the public declarations about people, such as budget levels.
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         read: a function that computes the result from the design, the noisy counts and the draw.
@@ -200,7 +201,8 @@ def add_remove_end(
     """Make the last draw under add/remove, and return the answer.
 
     Args:
-        counted: the cells of people, by the budgets that they offer; only the draw can use it.
+        counted: the tally of people's cells, for each budget that they offer; only the draw may use
+            it.
         people: the public information about the people.
         chosen: the design to use.
         read: a function that computes the result from the design, the noisy counts and the draw.
@@ -275,7 +277,7 @@ class CountedPeople:
         return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return everyone's total spending; `last` are the losses in the last stage."""
+        """Return the total that each person spends, given the losses `last` in the last stage."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
         totals = np.array([float_up(each) for each in lost])
         return ByLevel(self.known.ladder.levels, totals, None)
@@ -287,7 +289,7 @@ def counted_first(
     """Count people privately, if a count is useful or necessary (see `_way`).
 
     Args:
-        terms: the declarations.
+        terms: the public declarations about people, such as budget levels.
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         counted: the number of people on each rung: private, and used only by the count.
@@ -317,7 +319,7 @@ def _known(terms: Declared) -> Known:
 def _way(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]]
 ) -> tuple[Known, LevelCounts | None]:
-    """Return the input to the choice of a design, and the mechanism that counts people, if any.
+    """Return what the choice of a design may use, and the mechanism that counts people, if any.
 
     People are counted if nothing is known about the number of people at each budget. If budgets may
     be related to values, different weights require a count, because no interval could be computed
