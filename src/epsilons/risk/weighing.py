@@ -279,7 +279,10 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """The assumption for the indicator of answering: a bound δ becomes "related in any way"."""
+        """The assumption for the indicator of answering.
+
+        A number δ says nothing about who answers, so it becomes "related in any way".
+        """
         return Assumption(self.about, self.related is not False)
 
 
