@@ -240,3 +240,10 @@ def test_the_former_format_is_refused_by_name() -> None:
     with pytest.raises(ArgumentError) as refused:
         ep.Release.from_json(json.dumps(data))
     assert str(refused.value) == "text is a release in format 1; this version reads 2."
+
+
+def test_without_a_count_of_people_no_typical_error_is_stated() -> None:
+    """If noise hides everyone, nothing is known about how many people chose each budget."""
+    given: dict[str, Any] = {"epsilon": [0.1, 1.5], "bounds": (0, 40), "related": False, **OFFERED}
+    release = ep.mean([3.0, 30.0], source=ep.Seeded(1), **given)
+    assert release.expected is None
