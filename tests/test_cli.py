@@ -263,6 +263,7 @@ def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
         "reproduce",
         "statement",
         "survey",
+        "table",
         "verify",
     ]
     assert names == sorted([*statistics, *others])

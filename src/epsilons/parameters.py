@@ -117,15 +117,15 @@ def method(value: object, allowed: Collection[str]) -> str:
 def did_you_mean(given: object, known: Iterable[str]) -> str:
     """A question that suggests the most similar known word, or "" if none is similar.
 
-    Case is ignored. A prefix counts as more similar than a word with similar letters: "epsilon"
-    suggests "eps" rather than "region".
+    Case and surrounding blanks are ignored. A prefix counts as more similar than a word with
+    similar letters: "epsilon" suggests "eps" rather than "region".
     """
     if not isinstance(given, str):
         return ""
     folded: dict[str, str] = {}
     for word in known:
-        folded.setdefault(word.casefold(), word)
-    mine = given.casefold()
+        folded.setdefault(word.strip().casefold(), word)
+    mine = given.strip().casefold()
     short = [word for word in folded if len(word) > 1 and mine.startswith(word)]
     long = [word for word in folded if len(mine) > 1 and word.startswith(mine)]
     close = [
@@ -217,7 +217,7 @@ def refuse(
 ) -> None:
     """Raise an error with advice if an argument is not accepted or is missing.
 
-    For unknown names that are not in `not_taken`, Python's own error is sufficient.
+    Other unknown names are left to Python, whose message names them, if none is similar.
 
     Args:
         asked: the function that is called, or the `__init__` of a class.
@@ -229,13 +229,16 @@ def refuse(
     Raises:
         ArgumentError: a name is not accepted, or a required argument is missing.
         BoundsError: bounds are missing.
+        TypeError: a name is unknown, but similar to one that is accepted.
     """
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
     for name in given.keys() & not_taken.keys():
         raise ArgumentError(not_taken[name].format(repr(given[name])))
     names, places, needed = _named(asked)
-    if given.keys() - names:
+    for name in given.keys() - names:
+        if hint := did_you_mean(name, names):
+            raise TypeError(f"{name}= is not an argument here.{hint}")
         return
     for name, may_be_none in needed.items():
         if name in given or name in places[: len(args)]:
@@ -441,12 +444,15 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
             raise TypeError
         lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
-        raise BoundsError(f"{name}={value!r} must be two numbers (lo, hi).") from None
+        raise BoundsError(
+            f"{name}={value!r} must be two numbers (lo, hi), such as {name}=(0, 100)."
+        ) from None
     if not (math.isfinite(lo) and math.isfinite(hi)):
         raise BoundsError(f"{name}={value!r} must be finite: give the widest range you can defend.")
     if lo >= hi:
-        what = "equal" if lo == hi else "reversed"
-        raise BoundsError(f"{name}={value!r} are {what}: give (lo, hi) with lo < hi.")
+        if lo == hi:
+            raise BoundsError(f"{name}={value!r} are equal: give (lo, hi) with lo < hi.")
+        raise BoundsError(f"{name}={value!r} are reversed: write {name}=({hi:.15g}, {lo:.15g}).")
     if not sys.float_info.min <= math.prod([hi - lo] * power) <= sys.float_info.max:
         raise BoundsError(
             f"{name}={value!r} are too wide or too narrow for 64-bit floating point: rescale them."

@@ -21,7 +21,7 @@ KNOWN = (*MEAN, "--bounds", "0", "10")
 LEDGER = ("ledger", "mean", "year.db", *KNOWN[1:4], *KNOWN[6:], "--name", "first")
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
-    ((*MEAN, "--bounds", "5", "0"), "--bounds 5.0 0.0 are reversed: give (lo, hi) with lo < hi."),
+    ((*MEAN, "--bounds", "5", "0"), "--bounds 5.0 0.0 are reversed: write --bounds 0 5."),
     ((*KNOWN, "--groups-are", "public"), "--groups-are public is for --by …, which is not given"),
     ((*KNOWN, "--by", "word"), "--by needs --group …, the labels of the groups"),
     (

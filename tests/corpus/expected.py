@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import shutil
 import tempfile
@@ -14,6 +15,7 @@ import numpy as np
 import epsilons as ep
 from epsilons import collector, frozen
 from epsilons.collector.live import _results
+from epsilons.results.release import Amount
 from epsilons.verify import exact_channel
 
 __all__ = ["LATER", "facts", "ledger_facts", "plain", "stored", "survey_facts"]
@@ -58,11 +60,21 @@ def facts(thing: ep.Release | ep.Releases) -> dict[str, Any]:
     }
     for name in ("band", "radius", "total", "counts"):
         try:
-            asked = getattr(thing, name)
+            # Version 0.2.0 multiplied a variance by the number of people. That is refused now.
+            former = name == "total" and thing.statistic == "variance"
+            asked = functools.partial(_former_total, thing) if former else getattr(thing, name)
             found[name] = {str(level): plain(asked(level)) for level in CONFIDENCES}
         except ep.errors.EpsilonsError:
             continue
     return found
+
+
+def _former_total(release: ep.Release, confidence: float) -> Amount:
+    """Return the total of a variance, as version 0.2.0 computed it."""
+    if release.n is None or release.n_is_noisy or release.about != "people":
+        raise ep.errors.KindError("It had none.")
+    n = float(release.n)
+    return Amount(n * release.value, *(n * end for end in release.interval(confidence)))
 
 
 def _verdict(mechanism: Any) -> dict[str, Any]:

@@ -37,6 +37,7 @@ NEW = frozenset(
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.PublicGroupsEvenly",
         "risk.RatioTotal",
     }
 )

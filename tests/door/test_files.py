@@ -293,3 +293,20 @@ def test_a_panic_is_a_failure_and_an_interrupt_is_not() -> None:
     assert "'pyarrow'" in without_secret(
         lambda: guarded(fail(absent), DataError, ""), MissingExtraError
     )
+
+
+def test_a_first_line_is_suggested_from_only_if_it_names_columns(tmp_path: Path) -> None:
+    """Another name that is asked for must be in it: without names it is somebody's data."""
+    told: dict[str, Any] = {"bounds": (0, 1), "data": str(tmp_path / "people.csv")}
+    (tmp_path / "people.csv").write_text("income,eps\n0.5,1\n0.25,1\n")
+    with pytest.raises(ColumnError, match=r"Did you mean 'income'\?"):
+        ep.mean("Income ", epsilon="eps", **told)
+    with pytest.raises(ColumnError, match="must name its columns"):
+        ep.mean("Income ", epsilon="epsilon", **told)
+    (tmp_path / "people.csv").write_text("incoming,1\n0.5,1\n0.25,1\n")
+    for epsilon in ("1", "budget"):
+        with pytest.raises(ColumnError) as caught:
+            ep.mean("income", epsilon=epsilon, **told)
+        assert "incoming" not in str(caught.value)
+    with pytest.raises(ColumnError, match=r"give a number: epsilon=0\.5"):
+        ep.mean("incoming", epsilon="0.5", **told)

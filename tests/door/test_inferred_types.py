@@ -223,3 +223,33 @@ def test_a_release_is_made_whatever_one_cell_says() -> None:
             source=ep.Seeded(1),
         )
         assert BOUNDS[0] <= release.value <= BOUNDS[1]
+
+
+def test_minus_infinity_is_the_same_number_in_every_column(tmp_path: Path) -> None:
+    """A cell with "-inf" is in the bin from −∞, in a file and in columns of text."""
+    texts = [
+        "-inf",
+        " -Infinity",
+        "-INF\t",
+        "-1e400",
+        "5",
+        "inf",
+        "- inf",
+        "--inf",
+        "+-inf",
+        "n.a.",
+    ]
+    frame = pl.DataFrame({"v": texts * 4, "e": ["1", "0.5"] * 20})
+    frame.write_csv(tmp_path / "people.csv")
+    every = {
+        "file": str(tmp_path / "people.csv"),
+        "polars": frame,
+        "categorical": frame.with_columns(pl.col("v").cast(pl.Categorical)),
+        "pandas": frame.to_pandas(),
+        "duckdb": duckdb.sql("SELECT * FROM frame"),
+    }
+    edges = [float("-inf"), 0.0, 10.0, float("inf")]
+    for name, data in every.items():
+        told = {"epsilon": "e", "data": data, "ladder": LADDER}
+        found = cells_of("v", edges=edges, other="other", **told)
+        assert (found.cells.sum(axis=0) // found.unit).tolist() == [16, 4, 4, 16], name

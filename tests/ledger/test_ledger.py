@@ -133,6 +133,25 @@ def test_changed_data_are_no_other_question(ledger: ep.Ledger) -> None:
     assert again.to_json() == first.to_json()
 
 
+def test_a_total_is_charged_as_its_mean_would_be_and_asked_for_as_itself(
+    ledger: ep.Ledger,
+) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+
+    def total(most: float) -> ep.Release:
+        claim = ledger.claim("hours", at_most=0.2)
+        return ep.total(X, bounds=(0, most), person=WHO, ledger=claim)
+
+    first, spent = total(1), units(ledger, "p1")
+    assert spent[1] == 2 * 10**8
+    assert total(1).to_json() == first.to_json() == ledger.release("hours")[0].to_json()
+    for other in (lambda: total(2), lambda: mean(ledger, "hours", at_most=0.2)):
+        with pytest.raises(ClaimError, match="another question"):
+            other()
+    assert units(ledger, "p1") == spent
+    ledger.check().require()
+
+
 def test_titles_and_units_are_no_part_of_a_question(ledger: ep.Ledger) -> None:
     ledger.enrol(person=WHO, epsilon=EPSILON)
     first = mean(ledger, "a", at_most=0.2)
@@ -151,6 +170,10 @@ CENTRAL: dict[str, Callable[[Any], Any]] = {
         ledger=claim,
     ),
     "unknown range": lambda claim: ep.mean(X, bounds=None, person=WHO, ledger=claim),
+    "total": lambda claim: ep.total(X, bounds=(0, 1), person=WHO, ledger=claim),
+    "count": lambda claim: ep.count(
+        where=[each > 0.5 for each in X], neighbours="replace", person=WHO, ledger=claim
+    ),
 }
 
 
@@ -171,17 +194,22 @@ def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> 
     ledger.check().require()
 
 
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("kind", ["mean", "frequencies", "several", "unknown range"])
+@pytest.mark.parametrize(
+    "kind", ["mean", "frequencies", "several", "unknown range", "total", "count"]
+)
 def test_every_central_release_under_add_remove(private: ep.Ledger, kind: str) -> None:
     private.enrol(person=WHO, epsilon=[100 * each for each in EPSILON])
     questions: dict[str, list[Any]] = {
         "mean": [ep.Mean("x", bounds=(0, 1), related=False)],
         "frequencies": [ep.Frequencies("x", edges=[0, 0.5, 1.01], related=False)],
         "unknown range": [ep.Mean("x", bounds=None)],
+        "total": [ep.Total("x", bounds=(0, 1))],
+        "count": [ep.Count(where=("odd", "yes")), ep.Total("x", bounds=(0, 1))],
     }
+    levels = [20.0, 40.0] if kind in ("total", "count") else None
     questions["several"] = [*questions["mean"], *questions["frequencies"]]
-    data = pl.DataFrame({"who": [*WHO, "stranger"], "x": [*X, 0.5]})
+    odd = ["yes", "no"] * 30 + ["yes"]
+    data = pl.DataFrame({"who": [*WHO, "stranger"], "x": [*X, 0.5], "odd": odd})
 
     def released() -> ep.Releases:
         return ep.publish(
@@ -189,6 +217,7 @@ def test_every_central_release_under_add_remove(private: ep.Ledger, kind: str) -
             data=data,
             person="who",
             neighbours="add-remove",
+            levels=levels,
             ledger=private.claim("a", at_most=40),
         )
 

@@ -20,6 +20,7 @@ from epsilons.draws import corridor
 from epsilons.draws.mechanisms import CellSums, ClosedHistogram
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError, PrivacyError
 from epsilons.questions.question import Call
+from epsilons.results.release import kinds
 
 RNG = np.random.default_rng(2)
 N = 2000
@@ -260,3 +261,23 @@ def test_a_claim_knows_arrays_of_neither_column() -> None:
     assert corridor._hashes([asked[0]], call) == corridor._hashes([asked[1]], call)
     named = [ep.Covariance("x", second, **RANGES) for second in ("y", "z")]
     assert corridor._hashes([named[0]], call) != corridor._hashes([named[1]], call)
+
+
+def test_a_release_knows_both_columns() -> None:
+    """Names are printed, stored, read back and stated; arrays have none."""
+    data = pl.DataFrame({"minutes": X, "distance\nkm": Y})
+    told: dict[str, Any] = {**RANGES, "epsilon": 1.0, "source": ep.Seeded(3)}
+    release = ep.covariance("minutes", "distance\nkm", data=data, **told)
+    assert release.name == "minutes × distance km"
+    assert isinstance(release.estimate, kinds.Pair)
+    assert release.estimate.columns == ("minutes", "distance km")
+    assert "slope of distance km on minutes" in str(release)
+    assert "mean of distance km" in str(release)
+    again = ep.Release.from_json(release.to_json())
+    assert again.to_json() == release.to_json()
+    assert json.loads(release.to_json())["columns"] == ["minutes", "distance km"]
+    assert ep.verify.published(release.to_json()).holds
+    arrays = ep.covariance(X, Y, **told)
+    assert arrays.name is None
+    assert "columns" not in arrays.to_json()
+    assert "slope of the second column on the first" in str(arrays)

@@ -189,7 +189,7 @@ def test_a_plan_says_what_a_release_will_be_worth() -> None:
     people = np.repeat(list(budgets), list(budgets.values()))
     plan = ep.plan(ep.Budgets(budgets), statistic="total", bounds=(0, 300))
     release = ep.total(np.full(500, 150.0), epsilon=people, bounds=(0, 300), source=ep.Seeded(2))
-    assert plan.verdict.each[0].part == pytest.approx(release.verdict.each[0].part)
+    assert plan.verdict.each[0].half == pytest.approx(release.verdict.each[0].half)
     assert plan[plan.best].rmse == pytest.approx(math.sqrt(release.risk))
     assert plan.lower_bound <= plan[plan.best].rmse
     assert plan.lower_bound == pytest.approx(
@@ -207,6 +207,45 @@ def test_a_plan_says_what_a_release_will_be_worth() -> None:
         ep.Budgets(budgets), statistic="total", bounds=(0, 300), neighbours="add-remove"
     )
     assert private[private.best].rmse == pytest.approx(math.sqrt(2.0) * 300.0 / 0.1, rel=1e-6)
+
+
+def test_a_sum_over_people_is_judged_by_the_number_itself() -> None:
+    """Counts and totals have one rule, in releases and in plans."""
+    told: dict[str, Any] = {"epsilon": [1.0] * 500, "bounds": (0, 300), "source": ep.Seeded(2)}
+    worths = [ep.total(np.full(500, x), **told).verdict for x in (150.0, 12.0, 1.0)]
+    assert [each.worth for each in worths] == ["precise", "rough", "useless"]
+    half = worths[0].each[0].half
+    assert worths[0].each[0].part == pytest.approx(half / 75_000, rel=0.02)
+    assert "of the number)" in worths[1].words[0]
+    assert "Not usable: ±" in worths[2].words[0]
+    assert "everything possible" not in ep.total(np.full(500, 1.0), **told).details()
+    # A number that may be negative is compared with its absolute value.
+    signed = ep.total(np.full(500, -150.0), **{**told, "bounds": (-300, 0)})
+    assert signed.verdict.each[0].part == pytest.approx(worths[0].each[0].part, rel=0.05)
+    # A plan does not know the number: it says for which numbers the result would be precise.
+    plan = ep.plan(ep.Budgets({1.0: 500}), statistic="total", bounds=(0, 300))
+    assert "precise if the number is 17,974 or more" in plan.verdict.words[0]
+    assert "not usable if it is 1,797 or less" in plan.verdict.words[0]
+    few = ep.plan(ep.Budgets({0.1: 100}), statistic="total", bounds=(0, 300))
+    assert "rough, not usable if the number is" in few.verdict.words[0]
+    none = ep.plan(ep.Budgets({0.01: 20}), statistic="total", bounds=(0, 300))
+    assert none.verdict.worth == "useless"
+    some = ep.Count(where=("a", "yes"))
+    [count] = ep.plan([some], epsilon=ep.Budgets({1.0: 500})).each
+    assert "precise if the number is" in count.plan.verdict.words[0]
+
+
+def test_a_plan_refuses_what_a_total_does_not_take() -> None:
+    with pytest.raises(ArgumentError, match="about='population' is invalid for a total"):
+        ep.plan(ep.Budgets({1.0: 50}), statistic="total", bounds=(0, 3), about="population")
+    with pytest.raises(ArgumentError, match="related=False means nothing for a count"):
+        ep.plan(ep.Budgets({1.0: 5}), statistic="count", neighbours="add-remove", related=False)
+
+
+def test_a_variance_has_no_total() -> None:
+    release = ep.variance([0.0, 1.0] * 50, epsilon=1.0, bounds=(0, 1), source=ep.Seeded(1))
+    with pytest.raises(ep.errors.KindError, match=r"sum of variances means nothing.*ep\.total"):
+        release.total()
 
 
 @pytest.mark.parametrize(

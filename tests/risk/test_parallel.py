@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
+import epsilons as ep
 from epsilons import frozen
 from epsilons.risk import mean
-from epsilons.risk.groups.public import PublicGroups
+from epsilons.risk.groups.public import PublicGroups, PublicGroupsEvenly
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 
@@ -191,3 +192,51 @@ def test_two_groups_count_alike_in_what_lies_between_them(assumption: Assumption
     low, high = margin.ratio(0, 1, UNIT, assumption, 0.95)
     turned = margin.ratio(1, 0, UNIT, assumption, 0.95)
     assert turned == pytest.approx((1.0 / high, 1.0 / low), rel=1e-6)
+
+
+@pytest.mark.parametrize("assumption", EVERY)
+def test_where_budgets_are_sampled_with_values_the_split_is_fixed(assumption: Assumption) -> None:
+    """The error of each group has half of the probability, whatever the weights are."""
+    old = groups()
+    new = PublicGroupsEvenly(old.weighings, old.slacks, old.drawn.copy(), old.people.copy())
+    before, after = (half(each, assumption, 0.95) for each in (old, new))
+    if not assumption.sampled or assumption.related is False:
+        assert after == before  # joint bounds, or splits that public weights decide
+        return
+    even = sum(mean.quantile(each, assumption, 0.975) for each in (FIRST, SECOND))
+    assert after == pytest.approx(even, rel=1e-12)
+    assert before < after  # releases that were published keep the interval they had
+    low, high = new.ratio(0, 1, UNIT, assumption, 0.95)
+    assert low <= old.ratio(0, 1, UNIT, assumption, 0.95)[0] <= high
+    # A mean alone has all of it.
+    assert new._apart([FIRST, SECOND], (1.0, 0.0), assumption, 0.05) == pytest.approx(
+        mean.quantile(FIRST, assumption, 0.95)
+    )
+
+
+def test_stairs_are_split_by_their_public_widths() -> None:
+    margin = PublicGroupsEvenly(*(getattr(groups(), name) for name in _FIELDS))
+    assert len(margin._splits(RELATED)) > 1
+    assert len(margin._splits(SAMPLE)) > 1
+    assert margin._splits(Assumption("population", 0.3)) == (0.5,)
+
+
+_FIELDS = ("weighings", "slacks", "drawn", "people")
+
+
+def test_new_releases_have_the_fixed_split() -> None:
+    """A release that was stored keeps its margin; a new one has the even split."""
+    place = np.repeat(["a", "b"], 50)
+    release = ep.mean(
+        np.full(100, 0.5),
+        epsilon=1.0,
+        bounds=(0, 1),
+        by=place,
+        groups=["a", "b"],
+        groups_are="public",
+        source=ep.Seeded(1),
+    )
+    assert type(release.estimate.margin) is PublicGroupsEvenly
+    again = ep.Release.from_json(release.to_json())
+    assert type(again.estimate.margin) is PublicGroupsEvenly
+    assert "risk.PublicGroupsEvenly" in release.to_json()

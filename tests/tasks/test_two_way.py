@@ -63,6 +63,13 @@ def test_a_table_in_the_shell(women: pd.DataFrame, tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "marriage, affair" in shown.output
     assert "very good, no" in shown.output
+    asked = ["frequencies", str(file), "--by", "marriage", *labels, *given, "--json"]
+    (tmp_path / "release.json").write_text(CliRunner().invoke(cli, asked).output)
+    rows = CliRunner().invoke(
+        cli, ["table", str(tmp_path / "release.json"), "--within", "marriage"]
+    )
+    assert rows.exit_code == 0, rows.output
+    assert "share of marriage" in rows.output
 
 
 def test_a_table_in_a_study(women: pd.DataFrame, tmp_path: Path) -> None:

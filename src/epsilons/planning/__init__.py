@@ -264,7 +264,9 @@ def compare_menus(
             {"A": {0.1: 0.1, 1: 0.9}, "B": {0.5: 1.0}}, or a list of menus without names.
         people: the number of people.
         bounds: the range (lo, hi) of the values of a mean.
-        statistic, categories, edges: the statistic, as in `epsilons.plan`.
+        statistic: what is estimated: see `epsilons.plan`.
+        categories: for frequencies, the categories or their number.
+        edges: for frequencies of bins, their edges, instead of categories.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or a bound δ on how much.
@@ -306,6 +308,9 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     """
     has = {each.name for each in fields(kind) if each.init}
     former = set(kind.RENAMED.values())
+    for name in said.keys() & kind.NOT_TAKEN.keys():
+        if said[name] != _OWN[name]:
+            raise ArgumentError(kind.NOT_TAKEN[name].format(repr(said[name])))
     for name in {"bounds", "shape", "spread"} - has - former:
         given = parameters.bounds(said[name]) if name == "bounds" else said[name]
         if given != _OWN[name]:

@@ -49,6 +49,7 @@ from epsilons.results.release.verdict import (
     helps_most,
     in_points,
     precision_at,
+    precision_if,
     precision_words,
     to_two_digits,
 )
@@ -241,6 +242,10 @@ class Plan(Asked):
             low, high = estimate.limits
             each = (precision_at(self.trial.found.reach, high - low),) * len(each)
         told = in_points if estimate.in_percent else to_two_digits(self.question.unit)
+        if estimate.adds:  # the number is not known yet
+            largest = max(map(abs, estimate.limits))
+            one, words = precision_if(self.trial.found.reach, largest, told)
+            return (one,), words
         return each, precision_words(each, told, estimate.each, estimate.whole)
 
     @property

@@ -89,6 +89,12 @@ class Covariance(soft_cells.SoftQuestion):
         """The two columns, by the names of their fields."""
         return {"x": self.x, "y": self.y}
 
+    @property
+    def subject(self) -> Any:
+        """Both names on one line; the first column, if one of them is an array."""
+        both = (self.x, self.y)
+        return " × ".join(map(str, both)) if all(isinstance(one, str) for one in both) else self.x
+
     def open(self, call: Call) -> door.Rows:
         """Open both columns as numbers."""
         policy = self.policy(call.neighbours)
@@ -102,12 +108,14 @@ class Covariance(soft_cells.SoftQuestion):
         """Return the estimate, and its risk in data units."""
         (a, b), (c, d) = self.x_bounds, self.y_bounds
         unit = (b - a) * (d - c)
+        names = [" ".join(one.split()) for one in (self.x, self.y) if isinstance(one, str)]
         pair = Pair(
             value=margin.covariance(self.assumption, self.confidence).value * unit,
             raw=margin.shares,
             bounds=self.x_bounds,
             beside=self.y_bounds,
             margin=margin,
+            columns=tuple(names) if len(names) == 2 else (),
         )
         return pair, margin.risk(0, 1, self.assumption) * unit * unit
 

@@ -24,7 +24,7 @@ from epsilons.questions.question import Call, Steps
 from epsilons.questions.ways import Read
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
-from epsilons.risk.groups.public import PublicGroups
+from epsilons.risk.groups.public import PublicGroupsEvenly
 from epsilons.types import Floats, Integers
 
 __all__ = ["closed", "opened"]
@@ -118,7 +118,7 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
     nothing = 0.25 if squares else 0.5  # the risk of guessing the middle of a unit range
 
     def read(mechanism: Parallel, drawn: Any) -> Read:
-        margin = PublicGroups(
+        margin = PublicGroupsEvenly(
             tuple(None if part is None else part.weighing for part in parts),
             tuple(0.0 if part is None else part.slack for part in parts),
             mechanism.estimates(drawn),

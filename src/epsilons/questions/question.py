@@ -196,7 +196,7 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
         if given is not None:
             raise ArgumentError(
                 f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
-                "levels and caps follow from them."
+                f"levels and caps follow from them. Leave {name} out."
             )
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import click
 
 import epsilons as ep
-from epsilons import errors, parameters
+from epsilons import parameters
 from epsilons.asking.commands import jobs, options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
 from epsilons.asking.commands.publishing import commands, replays
+from epsilons.asking.commands.reading import COMPARE, STATEMENT, TABLE, published
 from epsilons.asking.commands.reproducing import REPRODUCE
 from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
@@ -28,7 +29,7 @@ from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release
 from epsilons.results.report.shown import Shown
-from epsilons.types import Length, RuleName
+from epsilons.types import RuleName
 
 
 @click.group()
@@ -132,6 +133,9 @@ cli.add_command(LEDGER)
 cli.add_command(PUBLISH)
 cli.add_command(REPRODUCE)
 cli.add_command(SURVEY)
+cli.add_command(STATEMENT)
+cli.add_command(COMPARE)
+cli.add_command(TABLE)
 
 
 @cli.command()
@@ -249,7 +253,7 @@ def verify_command(
         others = (categories is not None, neighbours != "replace", method != "auto", draws)
         if len(levels) > 1 or any(others):
             raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
-        found = _published(levels[0])
+        found = published(levels[0])
         click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
         found.require()
         return
@@ -284,48 +288,6 @@ def verify_command(
     verdict.require()
     if compared:
         compared.require()
-
-
-@cli.command("statement")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--length",
-    type=click.Choice(CHOICES["length"]),
-    default="public",
-    show_default=True,
-    help="For the general public, a lawyer or an ethics board, or a methods section.",
-)
-@options.JSON
-def statement(file: Path, length: Length, as_json: bool) -> None:
-    """Print paragraphs to copy about the release in the JSON file FILE, after checking the file."""
-    text = _published(file).require().release.statement(length)
-    spoken.tell({"length": length, "statement": text}, text, as_json=as_json)
-
-
-@cli.command("compare")
-@click.argument("first", type=click.Path(dir_okay=False, path_type=Path))
-@click.argument("second", type=click.Path(dir_okay=False, path_type=Path))
-@options.taken("confidence")
-@options.JSON
-def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
-    """Check two JSON files and compare their releases: the change from FIRST to SECOND."""
-    one, other = (_published(file).require().release for file in (first, second))
-    found = ep.compare(one, other, confidence)
-    spoken.tell(found.to_dict(), str(found), as_json=as_json)
-
-
-def _published(path: Path) -> ep.verify.Published:
-    """Check the JSON file of a release, and return what was found.
-
-    Raises:
-        FileError: the file cannot be read.
-    """
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
-        raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
-    return ep.verify.published(text)
 
 
 jobs.everywhere(cli)

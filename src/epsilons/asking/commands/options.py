@@ -13,7 +13,7 @@ import click
 
 from epsilons import Budgets
 from epsilons.errors import ArgumentError
-from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, related
+from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, did_you_mean, related
 from epsilons.questions import STATISTICS
 from epsilons.results import report
 from epsilons.results.report.shown import Shown
@@ -124,6 +124,11 @@ class _Method(_Choice):
         if value in MOVED:
             self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
         return super().convert(value, param, ctx)
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return the list of methods, and the most similar one."""
+        told = super().get_invalid_choice_message(value, ctx)
+        return told + did_you_mean(value, map(str, self.choices))
 
 
 def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:

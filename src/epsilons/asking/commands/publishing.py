@@ -73,6 +73,16 @@ class Publish(click.Command):
             if param.name == "value" and _is_optional(question):
                 param.required = False
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; what is said about a missing one is its help."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            if not isinstance(error.param, click.Option):
+                raise
+            hint = error.param.help
+            raise click.MissingParameter(hint, ctx, error.param) from None
+
     def invoke(self, ctx: click.Context) -> None:
         """Run the command with the parsed options."""
         ctx.invoke(self.ask, ctx.params)

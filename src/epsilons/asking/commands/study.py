@@ -118,7 +118,8 @@ def _loaded(path: Path) -> dict[str, Any]:
         reason = error.strerror or type(error).__name__
         raise FileError(f"{str(path)!r} cannot be read ({reason}).") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{str(path)!r} is not TOML: {error}.") from None
+        hint = 'Text is written in quotes, such as statistic = "mean".'
+        raise FileError(f"{str(path)!r} is not TOML: {error}. {hint}") from None
 
 
 def _refuse_others(what: str, given: Mapping[str, Any], known: Collection[str]) -> None:

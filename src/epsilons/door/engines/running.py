@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar, cast
 
 import numpy as np
@@ -400,9 +400,19 @@ def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T
     raise failure
 
 
+def meant(parameter: str, column: str, columns: Iterable[str]) -> str:
+    """Return a sentence that says what an unknown column may stand for, or ""."""
+    try:
+        if parameter == "epsilon" and float(column) >= 0.0:
+            return f" For one budget for everyone, give a number: epsilon={column.strip()}."
+    except ValueError:
+        pass
+    return parameters.did_you_mean(column, columns)
+
+
 def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
     """Return the message for an unknown column. It lists known columns, except of a CSV file."""
-    hint = parameters.did_you_mean(column, columns)
+    hint = meant(parameter, column, columns)
     more = ", …" if len(columns) > 20 else ""
     hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
     return f"{parameter}={column!r} is not a column of data.{hint}"

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.door.count.asks import said
-from epsilons.door.engines.running import guarded
+from epsilons.door.engines.running import guarded, meant
 from epsilons.door.given.categories import LabelKind
 from epsilons.door.given.spellings import dtype_of, parsed
 from epsilons.errors import ArgumentError, ColumnError, FileError
@@ -346,6 +346,13 @@ class TextFile:
                     f"{named} is not a column of data, where {mine} separates columns. The file "
                     f"seems to be separated by {shown}: give separator={shown}."
                 )
+        if not header:
+            return f"{named} is not a column of data: the file is empty."
+        # If the first line has another of the wanted names, it does name columns.
+        names = set(_fields(header, self.separator))
+        hint = meant(parameter, role.column, names if _are_names(wanted & names) else ())
+        if hint:
+            return f"{named} is not a column of data.{hint}"
         hint = "" if _is_utf8(header) else " It is not UTF-8: save the file as UTF-8."
         return (
             f"{named} is not a column of data. The first line of a CSV file must name its "
@@ -358,6 +365,11 @@ def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from others
+
+
+def _are_names(found: Iterable[str]) -> bool:
+    """Whether one of these words of a first line can only be the name of a column."""
+    return any(word.strip()[:1].isalpha() for word in found)
 
 
 def _fields(header: bytes, separator: str) -> list[str]:

@@ -205,6 +205,7 @@ def _unicode(text: str) -> str | None:
 
 _NUMBER: Final = r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 _INFINITE: Final = r"^[ \t]*[+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?[ \t]*$"
+_LOWEST: Final = r"^[ \t]*-[iI][nN][fF]([iI][nN][iI][tT][yY])?[ \t]*$"
 _INTEGER: Final = r"^[ \t]*[+-]?0*[0-9]{1,18}[ \t]*$"
 _TRUE: Final = r"^[ \t]*[tT][rR][uU][eE][ \t]*$"
 _FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
@@ -263,12 +264,13 @@ def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
 
 
 def _number_in(cell: nw.Expr) -> nw.Expr:
-    """Return the number that text spells, clipped to finite floats; infinity for `inf`; or null."""
+    """Return the number that text spells, clipped to finite floats; ±∞ for `inf`; or null."""
     import narwhals as nw
 
     number = nw.when(cell.str.contains(_NUMBER)).then(_bare(cell)).cast(nw.Float64)
     return _chosen(
         (cell.str.contains(_INFINITE), nw.lit(float("inf"))),
+        (cell.str.contains(_LOWEST), nw.lit(float("-inf"))),
         (number > LARGEST, nw.lit(LARGEST)),
         (number < -LARGEST, nw.lit(-LARGEST)),
         (number <= LARGEST, number),

@@ -351,7 +351,8 @@ def _check(first: Release, second: Release) -> None:
     for name, one, other, why in facts:
         unknown = name in ("unit", "person") and not (one and other)
         if one != other and not unknown:
-            shown = "" if name == "missing" else f": {one!r} and {other!r}"
+            told = f"{one!r} and {other!r}".replace("((", "(").replace("),)", ")")
+            shown = "" if name == "missing" else f": {told}"
             raise ArgumentError(
                 f"compare: the two releases differ in {name}{shown}. {why}".rstrip()
                 + " Publish both in the same way to compare them."
@@ -493,8 +494,9 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
         rows.append(Compared("difference", one, other, *told, unit, nothing, **more))
     rows.sort(key=lambda row: -row.value)
     seen = sum(row.differs for row in rows)
+    many = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
     return Comparisons(
-        f"{len(pairs):,} pairs of {estimate.each[1]}, {seen:,} of which differ",
+        f"{many} of {estimate.each[1]}, {seen:,} of which differ",
         confidence,
         tuple(rows),
         ("may be equal", "differ"),

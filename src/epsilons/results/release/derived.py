@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 
@@ -41,6 +41,8 @@ else:
     kinds = later("epsilons.results.release.kinds")
     grouped = later("epsilons.results.release.grouped")
     comparing = later("epsilons.results.release.comparing")
+
+_Label = TypeVar("_Label")
 
 __all__ = [
     "SHOWN",
@@ -234,6 +236,11 @@ class Derived:
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
+        if isinstance(estimate, kinds.VarianceEstimate):
+            raise KindError(
+                "total is for a mean: a sum of variances means nothing. For the sum of everyone's "
+                "values, publish ep.total or ep.mean."
+            )
         means = isinstance(estimate, Scalar) and not estimate.ranks and not estimate.adds
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
@@ -596,7 +603,7 @@ class Tabled:
         level = self.confidence if confidence is None else parameters.confidence(confidence)
         return comparing.differences_of(cast("Release", self), level)
 
-    def combine(self, weights: Mapping[Any, float], confidence: float = 0.95) -> Amount:
+    def combine(self, weights: Mapping[_Label, float], confidence: float = 0.95) -> Amount:
         """Return a weighted sum of the means of groups, or of shares, with an interval.
 
         An example is the mean of a population in which the share of each group is known.

@@ -49,7 +49,8 @@ class Estimate:
         phrase: the name of the published numbers, in which {of} stands for the measured column.
         joined: the words between the name of a number and its value in a statement.
         among: whether a statement says which people the numbers are about.
-        adds: whether it is a sum over people; more people then do not reduce its error.
+        adds: whether it is a sum over people: more people then do not make its error smaller, and
+            its half-width is compared with the number itself.
     """
 
     value: Any
@@ -104,8 +105,9 @@ class Estimate:
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """The precision of each of its numbers."""
         spread = self.largest_spread(assumption, confidence)
+        limits = (-math.inf, math.inf) if self.adds else self.limits
         return [
-            verdict.precision_of(value, low, high, self.limits, spread)
+            verdict.precision_of(value, low, high, limits, spread)
             for value, low, high in self._numbers(assumption, confidence)
         ]
 

@@ -13,6 +13,7 @@ from epsilons.loading import later
 from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
 from epsilons.results.release.grouped import Groups
 from epsilons.results.report import numbers
+from epsilons.results.report.phrases import short
 from epsilons.risk.margins import Estimated, Margin
 from epsilons.risk.moments import SoftMoments
 from epsilons.risk.quantiles import QuantilesMargin
@@ -89,7 +90,7 @@ class TotalEstimate(Scalar):
         values: the range of one person's value.
     """
 
-    whole: ClassVar[str] = "the range of the total"
+    whole: ClassVar[str] = "the number"
     phrase: ClassVar[str] = "the total{of}"
     remedy: ClassVar[str] = "larger budgets for the strictest people"
     adds: ClassVar[bool] = True
@@ -115,8 +116,10 @@ class Pair(Estimate):
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.
+        columns: the names of both columns; empty for arrays.
     """
 
+    LATER: ClassVar = ("columns",)
     kind: ClassVar = "pair"
     whole: ClassVar[str] = "what a correlation can be"
     value: float
@@ -124,6 +127,7 @@ class Pair(Estimate):
     bounds: Bounds
     beside: Bounds
     margin: SoftMoments
+    columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -189,6 +193,7 @@ class Pair(Estimate):
             "interval": [low, high],
             "bounds": list(self.bounds),
             "beside": list(self.beside),
+            **({"columns": list(self.columns)} if self.columns else {}),
             "slope": self.slope(assumption, confidence)._asdict(),
             "correlation": self.correlation(assumption, confidence)._asdict(),
             "means": [first._asdict(), second._asdict()],
@@ -219,6 +224,9 @@ class Pair(Estimate):
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase with which a statement names the correlation."""
         pair = f"{of} with a second one" if of else " of two measurements"
+        if of and self.columns:
+            first, second = map(short, self.columns)
+            pair = f' of "{first}" with "{second}"'
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
     def quoted(self, release: Release) -> list[sheet.Row]:
@@ -236,11 +244,15 @@ class Pair(Estimate):
         [found] = self.precisions(*told)
         known = found.worth != "useless"
         shown = value if known else said.DASH
+        x, y = (
+            map(short, self.columns) if self.columns else ("the first column", "the second column")
+        )
+        on = x if self.columns else "the first"
         cells = (
             ("correlation", *_shown(correlation, known=known)),
-            ("slope of the second column on the first", *_shown(self.slope(*told), known=known)),
-            ("mean of the first column", *_shown(first)),
-            ("mean of the second column", *_shown(second)),
+            (f"slope of {y} on {on}", *_shown(self.slope(*told), known=known)),
+            (f"mean of {x}", *_shown(first)),
+            (f"mean of {y}", *_shown(second)),
         )
         heads = ("of both columns", "estimate", f"from ({confidence})", "to")
         table = sheet.SheetTable("rows", heads, cells, "Each interval holds separately.")
@@ -449,7 +461,7 @@ class SomeEstimate(Scalar):
         bounds: 0 and the number of people.
     """
 
-    whole: ClassVar[str] = "all people"
+    whole: ClassVar[str] = "the number"
     remedy: ClassVar[str] = "larger budgets for the strictest people"
     adds: ClassVar[bool] = True
     value: int

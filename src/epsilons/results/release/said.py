@@ -284,6 +284,7 @@ def number_sheet(
     name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else DASH}"
     title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
     confidence, between = percent(release.confidence), f"between {low} and {high}"
+    covers = row.low <= bounds[0] and row.high >= bounds[1]
     own = Own(
         name,
         told_in_units(release),
@@ -291,7 +292,7 @@ def number_sheet(
         claim=f"With {confidence} confidence {with_unit(release, between)}.",
         people=(people_fact(release), values_fact(values)),
         more=more,
-        nothing=[] if row.informative else [NOTHING, *helps],
+        nothing=[*([NOTHING] if covers else []), *([] if row.informative else helps)],
         figures=one_number(row, bounds, title, (value, low, high), "value"),
     )
     return sheet_of(release, own)

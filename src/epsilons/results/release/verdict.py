@@ -24,6 +24,7 @@ from epsilons.risk.weighing import SumNoise
 __all__ = [
     "NOT_USABLE",
     "PRECISE",
+    "THE_NUMBER",
     "USELESS",
     "WORTH",
     "Gain",
@@ -39,6 +40,7 @@ __all__ = [
     "more_people",
     "other_assumptions",
     "precision_at",
+    "precision_if",
     "precision_of",
     "precision_words",
     "to_two_digits",
@@ -54,9 +56,13 @@ USELESS: Final = 0.25
 covers half of the range. If the standard deviation was released, a number is also useless if its
 half-width is at least the standard deviation."""
 
-_OF_A_COUNT: Final = 0.5
-"""A number without a range, such as a count, is useless if its half-width is at least this fraction
-of the number itself."""
+_OF_A_SUM: Final = 0.5
+"""A sum over people, such as a count or a total, is useless if its half-width is at least this
+fraction of the number. Its range grows with the people, so it is compared with the number itself,
+and is precise if its half-width is at most `PRECISE` of it."""
+
+THE_NUMBER: Final = "the number"
+"""What the half-width of a sum over people is compared with, in words."""
 
 _GAINS: Final = 1.05
 """If personal budgets reduce the error by less than this factor, the gain is called small."""
@@ -73,7 +79,7 @@ class Precision(NamedTuple):
     Attributes:
         worth: "precise", "rough" or "useless".
         half: half the width of its interval, in data units.
-        part: `half` as a fraction of the range of possible numbers; if that range is infinite, as a
+        part: `half` as a fraction of the range of possible numbers; for a sum over people, as a
             fraction of the number itself.
     """
 
@@ -159,7 +165,7 @@ def precision_of(
     Args:
         value: the number.
         low, high: the ends of its interval.
-        limits: the range of possible numbers; an unknown end is infinite.
+        limits: the range of possible numbers; infinite where an end is unknown, and for sums.
         spread: an upper bound on the standard deviation of the data; None if none was released.
     """
     return precision_at((high - low) / 2.0, limits[1] - limits[0], value, spread)
@@ -172,19 +178,42 @@ def precision_at(
 
     Args:
         half: half the width of its interval.
-        width: the width of the range of possible numbers; infinite if an end is unknown.
+        width: the width of the range of possible numbers; infinite if it is compared with the
+            number itself.
         value: the number; only needed if the width is infinite.
         spread: an upper bound on the standard deviation of the data; None if none is known.
     """
     if math.isinf(width):
         part = half / max(abs(value), 1.0)
-        useless = part >= _OF_A_COUNT
+        useless = part >= _OF_A_SUM
     else:
         part = half / width if width > 0.0 else 0.0
         useless = part >= USELESS
     if not math.isfinite(half) or useless or (spread is not None and half >= spread > 0.0):
         return Precision("useless", half, part)
     return Precision("precise" if part <= PRECISE else "rough", half, part)
+
+
+def precision_if(
+    half: float, largest: float, told: Callable[[float], str]
+) -> tuple[Precision, str]:
+    """How precise a sum over people would be, which depends on the sum, and a sentence about it.
+
+    Args:
+        half: half the width of its interval.
+        largest: the largest possible absolute value of the sum; its worth is judged by that.
+        told: a function that formats an error.
+    """
+    best = precision_at(half, math.inf, largest)
+    if best.worth == "useless":
+        return best, NOT_USABLE
+    words = [f"not usable if it is {told(half / _OF_A_SUM)} or less"]
+    if best.worth == "precise":
+        words.insert(0, f"precise if the number is {told(half / PRECISE)} or more")
+    else:
+        words[0] = words[0].replace("it is", "the number is")
+        words.insert(0, "rough")
+    return best, f"±{told(half)}: {', '.join(words)}."
 
 
 def precision_words(
@@ -200,6 +229,9 @@ def precision_words(
     """
     if len(each) == 1:
         [one] = each
+        if one.worth == "useless" and whole == THE_NUMBER and math.isfinite(one.half):
+            much = f"{_percent(one.part)} of" if one.part < 1.0 else "at least"
+            return f"Not usable: ±{told(one.half)} is {much} {whole}."
         if one.worth == "useless":
             return NOT_USABLE
         said = f"±{told(one.half)}" + (f" ({_percent(one.part)} of {whole})" if whole else "")

@@ -13,7 +13,15 @@ from epsilons.loading import names
 
 if TYPE_CHECKING:
     from epsilons.results.report.files import picture_ready, ready, write_page, write_picture
-    from epsilons.results.report.numbers import group_name, names_of, number, points, to_json
+    from epsilons.results.report.numbers import (
+        aligned,
+        group_name,
+        names_of,
+        number,
+        percent,
+        points,
+        to_json,
+    )
     from epsilons.results.report.phrases import few_at_each, held_back, weak_budgets
     from epsilons.results.report.sheet import Row, Sheet
     from epsilons.results.report.text import table, wrapped
@@ -23,11 +31,13 @@ else:
 __all__ = [
     "Row",
     "Sheet",
+    "aligned",
     "few_at_each",
     "group_name",
     "held_back",
     "names_of",
     "number",
+    "percent",
     "picture_ready",
     "points",
     "ready",

@@ -192,7 +192,7 @@ class PublicGroups(Margin):
         ways = [ways_of(each, assumption) for each in weighings]
         beta = 1.0 - confidence
         if any(each is None for each in ways):
-            return _apart(weighings, parts, assumption, beta) + slack
+            return self._apart(weighings, parts, assumption, beta) + slack
         scales = [part * each.scale for part, each in zip(parts, weighings, strict=True)]
         noise = Difference(max(scales), min(scales), 0.0)
         found = [
@@ -236,6 +236,43 @@ class PublicGroups(Margin):
             for each in zip(*(each or () for each in ways), strict=True)
         ]
         return min(min(found) + slack, apart)
+
+    def _apart(
+        self,
+        weighings: list[Weighing],
+        parts: tuple[float, float],
+        assumption: Assumption,
+        beta: float,
+    ) -> float:
+        """The sum of two separate error bounds, for the best split of the error probability."""
+
+        def error(at: int, part: float) -> float:
+            if parts[at] == 0.0:
+                return 0.0
+            return parts[at] * mean.quantile(weighings[at], assumption, 1.0 - part * beta)
+
+        if 0.0 in parts:
+            return error(0, 1.0) + error(1, 1.0)
+        return min(error(0, part) + error(1, 1.0 - part) for part in self._splits(assumption))
+
+    def _splits(self, assumption: Assumption) -> tuple[float, ...]:  # noqa: ARG002
+        """The fractions of the error probability that are tried for the first of two groups."""
+        return _SPLITS
+
+
+@storable("risk.PublicGroupsEvenly")
+@dataclass(frozen=True, eq=False)
+class PublicGroupsEvenly(PublicGroups):
+    """`PublicGroups` with a fixed split where budgets are sampled together with the values.
+
+    Releases of version 0.2 keep the intervals of `PublicGroups`.
+    Proof: docs/proofs/parallel.md (5).
+    """
+
+    def _splits(self, assumption: Assumption) -> tuple[float, ...]:
+        """An even split if budgets could choose it; otherwise the fractions to try."""
+        chosen = assumption.sampled and assumption.related is not False
+        return _SPLITS[:1] if chosen else _SPLITS
 
 
 def ratio_ends(
@@ -308,21 +345,6 @@ def joint(noise: Difference, shift: float, square: float, beta: float) -> float:
     return shift + least(
         lambda beyond: exceeds(beyond) + exceeds(shift + beyond) - beta, noise.a + sigma
     )
-
-
-def _apart(
-    weighings: list[Weighing], parts: tuple[float, float], assumption: Assumption, beta: float
-) -> float:
-    """The sum of two separate error bounds, for the best split of the error probability."""
-
-    def error(at: int, part: float) -> float:
-        if parts[at] == 0.0:
-            return 0.0
-        return parts[at] * mean.quantile(weighings[at], assumption, 1.0 - part * beta)
-
-    if 0.0 in parts:
-        return error(0, 1.0) + error(1, 1.0)
-    return min(error(0, part) + error(1, 1.0 - part) for part in _SPLITS)
 
 
 def _last(positive: Callable[[float], float], low: float, high: float) -> float:
