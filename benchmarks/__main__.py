@@ -61,6 +61,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "peers": module("peers.section"),
     "accuracy": module("personal"),
     "tables": module("tables"),
+    "quantiles": module("quantiles"),
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),

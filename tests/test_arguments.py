@@ -115,6 +115,9 @@ VALUES: Final[dict[str, list[Any]]] = {
     "neighbours": [*NEIGHBOURS, *WRONG],
     "data": [pl.DataFrame({"x": X}), "no such file.csv", *WRONG],
     "separator": [",", ";;", *WRONG],
+    "decimal": [",", ".", ";", *WRONG],
+    "thousands": [",", ".", ";", *WRONG],
+    "menu": [{"a": 0.5, "b": 1.0, "c": 2.0}, {"a": -1}, {"a": 0}, {}, {1.5: 1}, *WRONG],
 }
 """The values to try for each argument: all valid words, and some invalid values."""
 
@@ -129,7 +132,10 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
 """Other arguments that each argument requires."""
 
 _SAID: Final = ("missing", "about", "related", "loss", "confidence")
-_CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
+_CALL: Final = (
+    *("epsilon", "person", "levels", "cap", "neighbours", "data", "separator"),
+    *("decimal", "thousands", "menu"),
+)
 
 
 class Counting(ep.Seeded):

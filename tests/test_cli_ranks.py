@@ -19,7 +19,7 @@ RANKS: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),
     (["--q", "0.1", "--q", "0.9"], {"q": [0.1, 0.9]}),
     (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
-    (["--method", "selection"], {"method": "selection"}),
+    (["--method", "table"], {"method": "table"}),
     (["--value", "holes", "--missing", "midpoint"], {"values": "holes", "missing": "midpoint"}),
     (["--related", "0.05", "--confidence", "0.8"], {"related": 0.05, "confidence": 0.8}),
     ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),

@@ -17,6 +17,7 @@ MOST_CATEGORIES: Final = 10**6
 _LABELS: Final = {
     "categories": "Give distinct strings, integers or booleans; for bins of numbers give edges.",
     "groups": "Give distinct strings, integers or booleans; for two columns, a list of each.",
+    "menu": 'Give words of one kind, such as menu={"strict": 0.1, "open": 2}.',
 }
 _EDGES: Final = "Give ascending numbers, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -33,6 +33,7 @@ __all__ = [
     "Loss",
     "LossOfOne",
     "MeanMethod",
+    "Menu",
     "Missing",
     "Model",
     "Neighbours",
@@ -147,6 +148,9 @@ Where: TypeAlias = Column | tuple[Column, Label]
 
 Edges: TypeAlias = Sequence[float] | Sequence[tuple[float, float]] | npt.NDArray[Any]
 """The edges of bins, or bins (lo, hi)."""
+
+Menu: TypeAlias = Mapping[str, float] | Mapping[int, float]
+"""The words that people could choose, each with the budget that it stands for."""
 
 Part: TypeAlias = float | Fraction
 """A share, such as Fraction(1, 12)."""

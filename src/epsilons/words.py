@@ -10,12 +10,16 @@ planned_gaussian(neighbours)                               plans for a Gaussian 
 ADDS_UP, ADDS_UP_LOCALLY                                   spending adds up over releases
 neighbours_are(neighbours)                                 the neighbouring relation
 assumed_of_some(neighbours, assumption, whose, …)          means by group, or of a subset of people
+weighed(name, unit)                                        weights, to append to both
 clipped(…), uncounted(…)                                   how invalid values are treated
 left_out(…)                                                the rows that a mean excludes
+of_menu(menu, neighbours)                                  the words that stand for budgets
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 from epsilons.results.report import number
@@ -267,6 +271,22 @@ def guessed(spread: float | None) -> str:
     )
 
 
+def of_menu(menu: Mapping[Any, float], neighbours: str) -> str:
+    """Return the sentence on the words that stand for budgets, and on other words.
+
+    Args:
+        menu: the budget of each word.
+        neighbours: "replace", under which other words are refused; or "add-remove".
+    """
+    each = ", ".join(f"{word} for ε = {_budget(epsilon)}" for word, epsilon in menu.items())
+    others = " Anyone whose word is missing or not on the menu is left out."
+    return f"Budgets were chosen by words: {each}.{others if neighbours == 'add-remove' else ''}"
+
+
+def _budget(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else number(epsilon)
+
+
 def _budgets_say(related: bool | float, values: str = "values", differ: str = MEANS_DIFFER) -> str:
     if related is True:
         return f"Budgets may be related to {values} in any way."
@@ -304,6 +324,26 @@ def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> 
 def planned_gaussian(neighbours: str) -> str:
     """Describe what a plan for a Gaussian population assumes."""
     return f"{_GAUSSIAN_WANTED}{_GUESSED[neighbours]}"
+
+
+def weighed(name: str | None, unit: float, most: float) -> tuple[str, str]:
+    """Sentences to append about weights: to what is protected, and to what is assumed.
+
+    Args:
+        name: the column of weights; None for an array.
+        unit: the weight of one unit.
+        most: the most that anyone with a finite budget spends.
+    """
+    whose = "Weights" if name is None else f'Weights ("{name}")'
+    fine = math.frexp(unit)[0] == 0.5 and unit != 1.0
+    rounded = f" Weights are rounded to multiples of {number(unit)}." if fine else ""
+    return (
+        f" {whose} are treated as public, like budgets. Spending is shown for someone of average "
+        "weight: others spend in proportion to their weight, and nobody with a finite budget more "
+        f"than ε = {number(most)}.",
+        " All of this is about the people that the weights stand for: someone of weight w counts "
+        f"as w people with the same data and the budget ε/w each.{rounded}",
+    )
 
 
 def neighbours_are(neighbours: str) -> str:

@@ -185,6 +185,7 @@ def _means() -> dict[str, Call]:
         calls[name] = mean(**words)
         calls[f"{name}, add-remove"] = mean(**words, **EXPECTED)
     calls["public groups"] = mean(by="place", groups=PLACES, groups_are="public")
+    calls["weights"] = mean(weights="own")
     calls["private groups, a sample"] = mean(by="place", groups=PLACES, **SAMPLE)
     for name in OPEN_MEANS:
         calls[f"{name}, add-remove"] = mean(method=name, **EXPECTED)

@@ -33,11 +33,14 @@ NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset(
     {
+        "mechanisms.Nested",
         "release.CountOfSome",
+        "release.PerWeight",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
         "risk.PublicGroupsEvenly",
+        "risk.NestedQuantiles",
         "risk.RatioTotal",
     }
 )

@@ -61,7 +61,7 @@ def test_a_directory(tmp_path: Path) -> None:
         run(str(tmp_path / "d.csv"))
 
 
-@pytest.mark.parametrize("name", ["rows.xlsx", "rows", "rows.csv.bz2", "csv", "rows.gz"])
+@pytest.mark.parametrize("name", ["rows.xls", "rows", "rows.csv.bz2", "csv", "rows.gz"])
 def test_another_ending(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileError, match=r"ends in \.parquet, \.csv, \.tsv"):
         run(write(tmp_path / name, "v,e\n1,1\n"))

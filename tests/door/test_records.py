@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from epsilons.door.given import files
-from epsilons.door.given.files import Role, TextFile
+from epsilons.door.given import cells as files
+from epsilons.door.given.cells import Role, TextFile
 from epsilons.errors import FileError
 
 Rows = list[tuple[str | None, ...]]
@@ -47,7 +47,7 @@ def reference(text: str, columns: int, separator: str = ",", longest: int = 2**2
 
 def read(path: Path, columns: int, separator: str = ",") -> Rows:
     names = [chr(ord("a") + i) for i in range(columns)]
-    file = TextFile(path, separator, False, (FileError, "{kind}"))
+    file = TextFile(path, (FileError, "{kind}"), separator, zipped=False)
     return file.scan([Role(name, name, "text") for name in names]).collect().rows()
 
 

@@ -18,7 +18,8 @@ from epsilons.door import open as open_rows
 from epsilons.door.count import line
 from epsilons.door.engines import running
 from epsilons.door.given import arrays
-from epsilons.door.given.files import ParquetFile, TextFile
+from epsilons.door.given.cells import TextFile
+from epsilons.door.given.files import ParquetFile
 from epsilons.errors import ArgumentError, FileError
 from tests.door.asking import folded, grid_of_each, sums_of
 from tests.door.conftest import EVERYWHERE, Rows, as_lists, frame

@@ -89,6 +89,10 @@ RAW = [
     b"", b"1", b"1,0.5", b"1,0.5,zed,more", b"\xff\xfe,0.5,zed", b"3,0.5,\xff", b'a"b,0.5,zed',
     b'3,0"5,zed', b",,", b"3,0.5,zed\r", b"3\x00,0.5,zed", b"x,x,x,x,x,x", b"bike,1,zed",
 ]  # fmt: skip
+RAW_JSON = [
+    b"", b"{", b"[1]", b"null", b"7", b'{"value": 3}', b"\xff\xfe", b'{"value": 3, "budget": [1]}',
+    b'{"value": {"a": 1}, "who": "\\ud800"}', b"[" * 10**5, b'{"value": 1' + b"0" * 5000 + b"}",
+]  # fmt: skip
 FACTS: list[dict[str, Any]] = [
     {"levels": [0.1, 0.5, 2.0]},
     {"levels": [1.0]},
@@ -96,6 +100,12 @@ FACTS: list[dict[str, Any]] = [
     {"levels": [0.5, 1.0], "cap": 0.7},
     {"cap": 1.0},
 ]
+MENU = {"strict": 0.1, "medium": 0.5, "open": 2.0, "gone": 0.0, "public": math.inf, "1": 1.0}
+MENU_WORDS = [*MENU, "STRICT", "strict ", "stri\u0301ct", "", None]
+MENU_CELLS = [*MENU, "1", "1", "", "2", "true", "2026-01-31"]
+MENU_KINDS = ("words", "word category", "word cells", "mixed words")
+"""Kinds of columns whose words stand for budgets."""
+
 EXACT: list[dict[str, Any]] = [
     {"levels": [exact_decimal(0.1), exact_decimal(0.5)]},
     {"levels": {exact_decimal(0.1): 10, exact_decimal(1.0): 10}},
@@ -151,6 +161,7 @@ class Case:
     def columns(self, rows: list[Row]) -> Columns:
         """Convert rows to columns. Columns of kind "none" are left out."""
         value, budget, who = self.kinds
+        budget = {"words": "text", "word category": "category"}.get(budget, budget)
         named = {"value": value, "budget": budget, "who": who}
         return {
             name: (kind, [row[place] for row in rows])
@@ -159,8 +170,10 @@ class Case:
         }
 
 
-def allowed(budget: object, form: str) -> Fraction | float:
-    """Return the ε of an entry, or 0 if the entry is not a valid budget."""
+def allowed(budget: object, form: str, *, menu: bool = False) -> Fraction | float:
+    """Return the ε of an entry, or 0 if it is not a valid budget, or not a word of the menu."""
+    if menu:
+        budget = MENU.get(str(budget))
     if budget is None or isinstance(budget, (bool, bytes, tuple)):
         return 0
     if isinstance(budget, Decimal) and form != "csv":
@@ -216,6 +229,10 @@ class Making:
             "mixed": [*MIXED_BUDGETS, *GOOD],
             "cells": CELL_BUDGETS if self.private else ["0.5", "1", "2", "0.1"],
             "float": good,
+            "words": MENU_WORDS if self.private else [*MENU],
+            "word category": MENU_WORDS if self.private else [*MENU],
+            "word cells": MENU_CELLS if self.private else [*MENU],
+            "mixed words": [*MENU_WORDS, 1, 1.0, 2, 0.5, True, (1,), math.nan],
         }
         if self.budget_kind == "none":
             return 0.5
@@ -257,33 +274,50 @@ class Making:
         """Return the privacy budget of a person with these rows, under add/remove."""
         if self.who_kind != "none" and any(name is None for *_, name in mine):
             return 0
-        return min((allowed(budget, self.form) for _, budget, _ in mine), default=0)
+        return min((self.allowed(budget) for _, budget, _ in mine), default=0)
+
+    def allowed(self, budget: Any) -> Fraction | float:
+        """Return the ε of an entry of the column of budgets."""
+        if self.budget_kind in MENU_KINDS and isinstance(budget, float) and budget == 1.0:
+            budget = 1  # the same word
+        return allowed(budget, self.form, menu=self.budget_kind in MENU_KINDS)
 
     def raw_line(self, places: int) -> tuple[tuple[int, bytes], Fraction | float]:
         """Draw a malformed line of a file, with its position and the budget of its person."""
         line: bytes = self.one(RAW)
+        if self.form == "jsonl":
+            line = self.one(RAW_JSON)
         fields = line.split(b",")
         text = fields[1].decode("latin-1") if len(fields) > 1 else ""
-        limit = allowed(0.5 if self.budget_kind == "none" else text, "csv")
+        limit = allowed(0.5, "csv") if self.budget_kind == "none" else self.allowed(text)
         return (self.draw(st.integers(0, places)), line), limit
 
     def facts(self) -> dict[str, Any]:
         """Draw the arguments `levels` and `cap`."""
         if self.budget_kind == "none":
             return {}
+        if self.budget_kind in MENU_KINDS:
+            guess = dict.fromkeys(MENU.values(), 5)
+            some = [{}, {"levels": guess}, {"cap": 0.7}] if self.private else [{}]
+            return {"menu": MENU, **self.one(some)}
         found: dict[str, Any] = self.one(EXACT if self.budget_kind == "decimal" else FACTS)
         return found
+
+
+MIXED = ["mixed", "mixed words"]
 
 
 def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
     """Draw the types of people and budgets for a table."""
     private = draw(st.booleans())
     who_kind: str = draw(st.sampled_from(["none", *fitting(PEOPLE, form)]))
-    kinds = ["float", "int", "none", "decimal"]
-    if form in UNTYPED and private:
-        kinds.append("mixed")
+    kinds = ["float", "int", "none", "decimal", "words", "word category"]
+    if form in UNTYPED:
+        kinds = ["float", "int", "none", "decimal", "words", *(MIXED if private else [])]
     if form in READERS:
-        kinds = ["cells", "none"]
+        kinds = ["cells", "none", "word cells"]
+    if "category" in NOT_ON.get(form, ()):
+        kinds = [kind for kind in kinds if kind != "word category"]
     budget_kind = draw(st.sampled_from([k for k in kinds if k not in NOT_ON.get(form, ())]))
     people = PEOPLE.get(who_kind, list(range(20)))
     return Making(draw, form, private, VALUES[statistic][kind], people, who_kind, budget_kind)
@@ -319,9 +353,10 @@ def tables_of(made: Making) -> Tables:
         rows += [(made.entry(victim), made.budget(), None)] * draw(st.integers(0, 1))
     if not made.private:
         first, second = (made.mixed(rows, made.victims_rows(victim, own[victim])) for _ in range(2))
-        return Tables(first, second, None, allowed(own[victim], made.form), {})
+        facts = made.facts() if made.budget_kind in MENU_KINDS else {}
+        return Tables(first, second, None, made.allowed(own[victim]), facts)
     mine = made.victims_rows(victim, own[victim])
-    if made.form == "csv" and draw(st.integers(0, 3)) == 0:
+    if made.form in ("csv", "jsonl") and draw(st.integers(0, 3)) == 0:
         raw, epsilon = made.raw_line(len(rows))
         return Tables(rows, rows, raw, epsilon, made.facts())
     return Tables(rows, made.mixed(rows, mine), None, made.limit(mine), made.facts())
@@ -359,11 +394,18 @@ def usable(case: Case) -> bool:
     """Return whether the budgets and ids of the first table are valid under replace."""
     if case.neighbours == "add-remove":
         return True
-    budgets = [allowed(budget, case.form) for _, budget, _ in case.first]
-    if case.form == "csv":  # in a file, ids with the same text are the same person
+    menu = "menu" in case.facts
+    budgets = [allowed(budget, case.form, menu=menu) for _, budget, _ in case.first]
+    if case.form in (
+        "csv",
+        "jsonl",
+        "xlsx",
+    ):  # in a file, ids with the same text are the same person
         names = {cell(who): budget for _, budget, who in case.first}
         if case.kinds[2] != "none" and any(names[cell(w)] != b for _, b, w in case.first):
             return False
         if "\ud800" in names:  # an invalid id in a file is no person
             return False
+        if case.form == "jsonl" and any(isinstance(who, (bytes, tuple)) for *_, who in case.first):
+            return False  # lists are not ids
     return any(epsilon > 0 for epsilon in budgets)

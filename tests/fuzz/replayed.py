@@ -19,14 +19,14 @@ import pytest
 
 from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.draws.mechanisms.histogram import ClosedHistogram, Histogram
-from epsilons.draws.mechanisms.selection import Selection
+from epsilons.draws.mechanisms.selection import Nested, Selection
 from epsilons.draws.mechanisms.several import Parallel, SeveralSums
 from epsilons.draws.mechanisms.sums import Additive, SumAndSquares
 from tests.plain import plain
 
 DRAWN = (
     Additive, SumAndSquares, SeveralSums, Histogram, ClosedHistogram, CellSums, TwoSums,
-    LevelCounts, Parallel, Selection,
+    LevelCounts, Nested, Parallel, Selection,
 )  # fmt: skip
 
 Drawn = tuple[Any, Any, Any]  # the mechanism, the total, the drawn result
@@ -64,6 +64,8 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
     """Return the privacy loss of a draw between two totals. It is exact for Laplace noise."""
     if isinstance(mechanism, Selection):
         return _told_by_selection(mechanism, first, second)
+    if isinstance(mechanism, Nested):
+        return _told_by_nested(mechanism, first, second)
     if isinstance(mechanism, Parallel):
         parts = zip(mechanism.parts, first, second, strict=True)
         return sum(
@@ -98,6 +100,34 @@ def _told_by_selection(mechanism: Selection, first: Any, second: Any) -> Fractio
         far = np.maximum(np.maximum(too_low, too_high), 0)
         weights = -(far / mechanism.scale)
         return weights - np.logaddexp.reduce(weights)
+
+    # The float error is below 10⁻⁹. Subtracting it avoids false failures.
+    return Fraction(max(float(np.abs(logs(first) - logs(second)).max()) - 1e-9, 0.0))
+
+
+def _told_by_nested(mechanism: Nested, first: Any, second: Any) -> Fraction:
+    """Return the largest absolute log-ratio of probabilities, over all intervals.
+
+    If candidates arrive at uniform times, P(i) = ∫ a_i·Π_{j≠i}(1 − x·a_j) dx.
+    """
+    size = len(mechanism.starts)
+    nodes, lengths = np.polynomial.legendre.leggauss(size // 2 + 1)
+
+    def logs(total: Any) -> Any:
+        weights = dict(zip(total[0].tolist(), total[1].tolist(), strict=True))
+        upto = [0]
+        for cell in range(int(mechanism.ends.max())):
+            upto.append(upto[-1] + weights.get(cell, 0))
+        whole, parts = upto[-1], mechanism.parts
+        surplus = [
+            min(mechanism.low * whole - parts * upto[a], parts * upto[b] - mechanism.high * whole)
+            for a, b in zip(mechanism.starts.tolist(), mechanism.ends.tolist(), strict=True)
+        ]
+        far = [max(0, -at, back) for at, back in zip(surplus, [0, *surplus], strict=False)]
+        exponents = np.array([each / mechanism.scale for each in far])
+        missed = np.log1p(-(nodes[:, None] + 1.0) / 2.0 * np.exp(-exponents))
+        others = np.exp(missed.sum(axis=1)[:, None] - missed)
+        return np.log(lengths / 2.0 @ others) - exponents
 
     # The float error is below 10⁻⁹. Subtracting it avoids false failures.
     return Fraction(max(float(np.abs(logs(first) - logs(second)).max()) - 1e-9, 0.0))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -175,6 +177,66 @@ def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
     return file
 
 
+def jsonl_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
+    """Write JSON lines, optionally with one extra raw line. A null is written or left out."""
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, bytes):
+            return [item.decode()]
+        return float(item) if isinstance(item, Decimal) else item
+
+    lines: list[bytes] = []
+    rows = list(zip(*(items for _, items in columns.values()), strict=True))
+    for place, row in enumerate(rows):
+        named = dict(zip(columns, map(plain, row), strict=True))
+        kept = {name: item for name, item in named.items() if item is not None or place % 2}
+        lines.append(json.dumps(kept).encode() + b"\n")
+    if raw is not None:
+        lines.insert(raw[0], raw[1] + b"\n")
+    file.write_bytes(b"".join(lines))
+    return file
+
+
+def xlsx_of(columns: Columns, file: Path) -> Path:
+    """Write a workbook in which every cell has the type of its entry."""
+    from openpyxl import Workbook
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, float) and not math.isfinite(item):
+            return "nan" if math.isnan(item) else "inf"
+        if isinstance(item, (bytes, tuple)) or (isinstance(item, int) and abs(item) > 2**53):
+            return str(item)
+        if isinstance(item, str):
+            text = item.encode("utf-8", "replace").decode()
+            return ILLEGAL_CHARACTERS_RE.sub("", text)
+        return item
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append([*columns, "row"])
+    rows = zip(*(items for _, items in columns.values()), strict=True)
+    for place, row in enumerate(rows):
+        sheet.append([*map(plain, row), place])
+        for cell_ in sheet[sheet.max_row]:
+            if isinstance(cell_.value, str):
+                cell_.data_type = "s"  # even if it begins with "="
+            if cell_.column == 1 and cell_.value in (10, -1e300):
+                cell_.number_format = "yyyy-mm-dd"
+    book.save(file)
+    return file
+
+
+def folder_of(columns: Columns, folder: Path) -> Path:
+    """Write several Parquet files. A person's rows can be in any of them."""
+    folder.mkdir(exist_ok=True)
+    table, half = typed(columns), len(next(iter(columns.values()))[1]) // 2
+    table[:half].write_parquet(folder / "a.parquet")
+    table[half:].write_parquet(folder / "b.parquet")
+    return folder
+
+
 def _read_by_duckdb(file: str) -> Any:
     """Return a relation with the types that DuckDB inferred.
 
@@ -264,7 +326,15 @@ FRAMES: dict[str, Callable[[Columns], Any]] = {
 PLACED = tuple(form for form in FRAMES if not form.startswith(("ibis", "polars", "dask")))
 """Engines in which two columns can have the same name."""
 
-UNTYPED = ("lists", "series", "pandas of objects", "csv")
+FILES: dict[str, Callable[[Columns, tuple[int, bytes] | None, Path], Path]] = {
+    "csv": lambda columns, raw, folder: csv_of(columns, raw, folder / "rows.csv"),
+    "jsonl": lambda columns, raw, folder: jsonl_of(columns, raw, folder / "rows.jsonl"),
+    "xlsx": lambda columns, _raw, folder: xlsx_of(columns, folder / "rows.xlsx"),
+    "parquet folder": lambda columns, _raw, folder: folder_of(columns, folder / "rows"),
+}
+"""Files, each with a function that writes it. Lines that are no rows are for some of them."""
+
+UNTYPED = ("lists", "series", "pandas of objects", "csv", "jsonl", "xlsx")
 """Forms in which the type of a column depends on its entries."""
 
 COLLATED = tuple(form for form in FRAMES if "collat" in form or "sqlite" in form)
@@ -272,7 +342,7 @@ COLLATED = tuple(form for form in FRAMES if "collat" in form or "sqlite" in form
 GROUPS: dict[str, tuple[str, ...]] = {
     "arrays": ("arrays", "polars series", "pandas arrays", "arrow arrays"),
     "objects": ("lists", "series", "pandas of objects"),
-    "files": ("csv",),
+    "files": tuple(FILES),
     "engines": tuple(form for form in FRAMES if form not in COLLATED),
     "collations": COLLATED,
     "readers": tuple(READERS),
@@ -305,8 +375,8 @@ def arguments(
         }
     else:
         given = {name: name for name in columns}
-        if form == "csv":
-            given["data"] = str(csv_of(columns, raw, directory / "rows.csv"))
+        if form in FILES:
+            given["data"] = str(FILES[form](columns, raw, directory))
         elif form in READERS:
             given["data"] = READERS[form](str(csv_of(columns, raw, directory / "rows.csv")))
         elif form == "pandas of objects":

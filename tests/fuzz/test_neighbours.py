@@ -59,10 +59,11 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
     call: dict[str, Any] = {"epsilon": 0.5, **given, **case.facts, "neighbours": case.neighbours}
     private = case.neighbours == "add-remove"
     # Under add/remove, related=True is refused unless levels are declared.
-    related = not private or "levels" in case.facts or isinstance(call["epsilon"], float)
+    known = "levels" in case.facts or "menu" in case.facts
+    related = not private or known or isinstance(call["epsilon"], float)
     ask: Any
     if isinstance(case, Wide):
-        own = ("epsilon", "data", "person", "levels", "cap", "neighbours")
+        own = ("epsilon", "menu", "data", "person", "levels", "cap", "neighbours")
         asked = [
             each if isinstance(each, ep.Count) else dataclasses.replace(each, related=related)
             for each in case.questions(call)

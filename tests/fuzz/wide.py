@@ -154,7 +154,8 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
         fixed=tuple(labels["group"]) if public else (),
     )
     tables = tables_of(wide)
-    counted = ("count",) if made.private and "levels" in tables.facts else ()
+    known = "levels" in tables.facts or "menu" in tables.facts
+    counted = ("count",) if made.private and known else ()
     # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs
     # (budget levels), whatever the data are.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()

@@ -194,6 +194,7 @@ def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> 
     ledger.check().require()
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize(
     "kind", ["mean", "frequencies", "several", "unknown range", "total", "count"]
 )

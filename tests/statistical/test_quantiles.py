@@ -1,7 +1,8 @@
 """Intervals of quantiles cover the true value as often as stated, on difficult data.
 
 Each case is a binomial test of the misses, with false-alarm probability 10⁻⁹. The tests have power:
-a margin without the bias fails, and so does one with the noise of only one bin.
+a margin without the bias fails, and so do one with the noise of only one bin, and selections of
+intervals without a gap between ranks.
 """
 
 from __future__ import annotations
@@ -39,7 +40,18 @@ def even(n: int, chance: np.random.Generator) -> np.ndarray:
     return 100.0 * chance.random(n)
 
 
-SHAPES = {each.__name__: each for each in (two_points, mostly_zero, skewed, even)}
+def ages(n: int, chance: np.random.Generator) -> np.ndarray:
+    return chance.choice([17.5, 22.0, 27.0, 32.0, 37.0, 42.0], n)
+
+
+def near_a_step(n: int, chance: np.random.Generator) -> np.ndarray:
+    """Return two points, with one person fewer than half of all people in the lower one."""
+    return chance.permutation(np.where(np.arange(n) < (n + 1) // 2 - 1, 10.0, 90.0))
+
+
+SHAPES = {
+    each.__name__: each for each in (two_points, mostly_zero, skewed, even, ages, near_a_step)
+}
 
 
 def smallest_with(values: np.ndarray, q: float) -> float:
@@ -91,6 +103,8 @@ QUICK = [
     ("mostly_zero", 300, "table", True),
     ("skewed", 300, "table", False),
     ("even", 300, "selection", True),
+    ("near_a_step", 300, "selection", False),
+    ("ages", 300, "selection", True),
 ]
 CASES = [
     (shape, n, method, related)
@@ -111,8 +125,9 @@ def test_of_these_people(shape: str, n: int, method: str, related: bool) -> None
 
 @pytest.mark.parametrize("q", [0.5, pytest.param(0.1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("related", [True, False])
-def test_of_a_population(q: float, related: bool) -> None:
-    given: dict[str, Any] = {"method": "table", "related": related, "about": "population"}
+@pytest.mark.parametrize("method", ["table", "selection"])
+def test_of_a_population(q: float, related: bool, method: str) -> None:
+    given: dict[str, Any] = {"method": method, "related": related, "about": "population"}
     found = misses(even, 300, q, 0.95, 40, truth=100.0 * q, **given)
     assert found < too_many(40, 0.05)
 
@@ -155,6 +170,40 @@ def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.Mo
     monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # only the noise is random
     found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)
     assert found >= too_many(60, 0.01)
+
+
+def selected_misses(values: np.ndarray, budgets: np.ndarray, confidence: float, runs: int) -> int:
+    """Count the selected intervals of the median that miss, for fixed people."""
+    truth, missed = smallest_with(values, 0.5), 0
+    for run in range(runs):
+        low, high = ep.quantile(
+            values,
+            0.5,
+            epsilon=budgets,
+            bounds=BOUNDS,
+            method="selection",
+            confidence=confidence,
+            source=ep.Seeded(run),
+        ).interval()
+        missed += not low <= truth <= high
+    return missed
+
+
+def test_selected_intervals_with_one_strict_person() -> None:
+    budgets = np.full(400, 1.0)
+    budgets[0] = 0.001
+    values = skewed(400, np.random.default_rng(2))
+    values[0] = 100.0
+    assert selected_misses(values, budgets, 0.8, 60) < too_many(60, 0.2)
+
+
+def test_selected_intervals_notice_a_missing_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: without a gap between ranks, selected intervals miss too often."""
+    values, budgets = near_a_step(301, np.random.default_rng(3)), np.full(301, 0.2)
+    assert selected_misses(values, budgets, 0.8, 60) < too_many(60, 0.2)
+    monkeypatch.setattr("epsilons.questions.quantile.nested_shift", lambda *_: 1e-4)
+    monkeypatch.setattr(quantiles, "nested_shift", lambda *_: 0.0)
+    assert selected_misses(values, budgets, 0.8, 60) >= too_many(60, 0.2)
 
 
 def test_a_count_of_people_is_within_its_interval() -> None:

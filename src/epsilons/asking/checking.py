@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from epsilons import door, parameters
 from epsilons.budgets.levels import Levels
-from epsilons.errors import ArgumentError
+from epsilons.errors import ArgumentError, DataError
 from epsilons.questions import Question
 from epsilons.questions.frequencies import Frequencies
-from epsilons.questions.question import terms_of
+from epsilons.questions.question import Call, terms_of
 from epsilons.results import report
 from epsilons.results.report import number
-from epsilons.types import Column, Data, Neighbours
+from epsilons.types import Column, Data, Menu, Neighbours
 
 __all__ = ["Check", "check"]
 
@@ -156,9 +156,13 @@ def check(
     question: Question,
     *,
     epsilon: Column,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
     cap: float | None = None,
@@ -172,9 +176,13 @@ def check(
         question: the question that would be asked, such as `epsilons.Mean` or
             `epsilons.Frequencies`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: any table that Narwhals supports, or the path of a Parquet or CSV file.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column.
+        weights: the weights of people, as for `epsilons.publish`.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered.
         cap: for add/remove, the largest amount that anyone spends.
@@ -230,16 +238,21 @@ def check(
         budgets=ends,
         refusals=()
         if call.declared is not None
-        else (*_refusals(found, question.refuses), *_refused_beside(question, beside)),
-        alarms=_alarms({next(iter(question.columns)): found, **looks}),
+        else (
+            *_refusals(found, question.refuses, menu),
+            *_refused_beside(question, beside),
+            *_refused_weights(question, call),
+        ),
+        alarms=_alarms({next(iter(question.columns)): found, **looks}, of_text=door.is_text(data)),
     )
 
 
-def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
+def _alarms(looks: dict[str, door.Look], *, of_text: bool) -> tuple[str, ...]:
     """Return the reasons why a result would not be informative, one sentence each.
 
     Args:
         looks: counts by parameter: first for the values, then for the question's other columns.
+        of_text: whether the data are a file of text, for which marks in numbers can be declared.
     """
     alarms = []
     text = {"epsilon": next(iter(looks.values())).unread_budgets}
@@ -253,11 +266,18 @@ def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
         text[parameter] = found.unread
     alarms += [
         f"{parameter}: some entries are written with {'; '.join(forms)}. As they are, they count "
-        "as missing: convert the column to plain numbers first, such as 1234.5."
+        f"as missing: {_MARKS if of_text and {door.COMMAS, door.THOUSANDS} & {*forms} else ''}"
+        "convert the column to plain numbers first, such as 1234.5."
+        f"{f' {door.ANSWERS}' if door.TRUTH in forms else ''}"
         for parameter, forms in text.items()
         if forms
     ]
     return tuple(alarms)
+
+
+_MARKS: Final = (
+    'give the marks that the file uses, such as decimal="," for 1,5 or thousands="," for 1,234; or '
+)
 
 
 def _unknown(found: door.Look) -> int:
@@ -285,16 +305,29 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
     )
 
 
-def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
+def _refused_weights(question: Question, call: Call) -> tuple[str, ...]:
+    """Return the reason to refuse weights, if any: they are read when rows are opened."""
+    if call.weights is None:
+        return ()
+    try:
+        question.open(call)
+    except DataError as refusal:
+        return (str(refusal),) if call.weights.unit is None else ()
+    return ()
+
+
+def _refusals(found: door.Look, refuses: str, menu: object) -> tuple[str, ...]:
     """Return the reasons why the data would be refused under replace, one sentence each.
 
     Args:
         found: counts of rows and people.
         refuses: a description of the values that the question refuses; "" if it accepts all.
+        menu: the menu of words that stand for budgets, or None.
     """
+    unusable = "negative, NaN or missing" if menu is None else "missing or not in menu"
     reasons = {
         "fewer than two people": found.people < 2,
-        "budgets that are negative, NaN or missing": found.unusable > 0,
+        f"{'budgets' if menu is None else 'words'} that are {unusable}": found.unusable > 0,
         "a budget of 0 for everyone": found.people == found.zero > 0,
         "rows without a person": found.nobody > 0,
         "people with two budgets": found.conflicts > 0,

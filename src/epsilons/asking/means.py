@@ -25,6 +25,7 @@ from epsilons.types import (
     Loss,
     LossOfOne,
     MeanMethod,
+    Menu,
     Missing,
     Neighbours,
     Shape,
@@ -40,11 +41,15 @@ def mean(
     values: Column,
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     bounds: tuple[float, float] | None,
     shape: Shape = "any",
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
     related: bool | float = True,
@@ -70,6 +75,10 @@ def mean(
         values: an array, or the name of a column of `data`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone. 0
             leaves a person out of the sum, ∞ makes their record public.
+        menu: if `epsilon` is a column of words, the budget that each stands for, such as
+            {"strict": 0.1, "medium": 0.5, "open": 2}. Words are compared exactly. Missing and other
+            words are refused under replace; under add/remove such people are left out, and the
+            menu is also `levels`.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside are clipped. Write None if you do not know the range: part of everyone's budget
             is then spent on estimating one.
@@ -81,8 +90,16 @@ def mean(
             file, cells that are not numbers count as missing.
         separator: the character that separates the columns of a CSV file, such as ";". The default
             is a comma, or a tab in .tsv files.
+        decimal: the decimal mark of numbers in a file of text, such as ",". The default is a point.
+        thousands: the mark between thousands there, such as "." in 1.234,5; by default there is
+            none. Cells that are written otherwise count as missing.
         person: the person of each row: an array, or the name of a column. One person's rows are
             averaged first. Without it, every row is a person.
+        weights: for surveys, how many people each person stands for: an array of numbers above 0,
+            or the name of a column. Weights are public, as budgets are. Someone of weight w counts
+            as w people of the budget ε/w, and nobody spends more than ε. For replace and
+            about="people"; with a number δ for `related`, the weighted means of people with
+            different ε/weight differ by at most δ of the range: docs/weights.md.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the mean of exactly these "people", or of the "population" that
@@ -162,10 +179,14 @@ def total(
     values: Column,
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     bounds: tuple[float, float],
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     related: bool | float = True,
     loss: LossOfOne = "mse",
@@ -187,13 +208,18 @@ def total(
     Args:
         values: an array, or the name of a column of `data`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         bounds: the range (lo, hi) that one person's total can have, known without looking at the
             data. Each row, and the sum of a person's rows, is clipped to it. It must include 0 with
             `person`, and if missing values are accepted.
         data: a table or a file: see `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. Without it, every row is
             a person.
+        weights: how many people each person stands for: see `epsilons.mean`. The total is of the
+            values times the weights.
         neighbours: "replace" or "add-remove": see `epsilons.mean`.
         related: whether budgets can be related to values: see `epsilons.mean`. Under add/remove
             everyone counts equally, and it makes no difference.
@@ -236,13 +262,17 @@ def frequencies(
     values: Column | tuple[Column, ...],
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     categories: Labels | Sequence[Labels] | None = None,
     edges: Edges | None = None,
     other: Label | None = None,
     project: bool = True,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
     related: bool | float = True,
@@ -266,6 +296,7 @@ def frequencies(
             tuple of two or three of them, such as ("region", "answer").
         epsilon: each person's budget: an array, the name of a column, or one number for everyone. 0
             leaves a person out of the counts, ∞ makes their record public.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         categories: declared without looking at the data: distinct strings, integers or booleans.
             Integers are categories, not bin edges: with [0, 18, 65], the value 30 has no category.
             For a tuple of columns, a tuple with a list for each; every combination is a cell.
@@ -278,10 +309,14 @@ def frequencies(
         data: as for `epsilons.mean`; cells of a file that do not have the type of the categories
             count as missing.
         separator: as for `epsilons.mean`.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. One person's rows share
             one unit equally: each of r rows counts floor(720,720/r)/720,720. This is 1/r for up to
             16 rows, and less than 1/720,720 below 1/r for more rows. The remainder is spread evenly
             over all categories. Without `person`, every row is a person.
+        weights: how many people each person stands for: see `epsilons.mean`. Shares are then of
+            all weights.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the shares of exactly these "people", or of the "population" that

@@ -15,7 +15,7 @@ from epsilons.questions import Question
 from epsilons.questions.division import division_of
 from epsilons.questions.question import TERMS, Call, terms_of
 from epsilons.results.release import Release, Releases
-from epsilons.types import Column, Data, Neighbours, Part
+from epsilons.types import Column, Data, Menu, Neighbours, Part
 
 __all__ = ["answered", "publish"]
 
@@ -29,7 +29,7 @@ def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
         question: the class of the question.
         given: all arguments of the function by name, both for the question and for the call.
     """
-    call = {name: given[name] for name in _OF_THE_CALL}
+    call = {name: given[name] for name in _OF_THE_CALL if name in given}
     own = {name: each for name, each in given.items() if name not in call}
     return publish([question(**own)], **call)[0]
 
@@ -39,9 +39,13 @@ def publish(
     questions: Iterable[Question],
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
     cap: float | None = None,
@@ -61,9 +65,13 @@ def publish(
         questions: a list of questions, such as `epsilons.Mean` and `epsilons.Frequencies`.
         epsilon: each person's budget for all questions together: an array, the name of a column, or
             one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: any table that Narwhals supports, or the path of a Parquet or CSV file.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column.
+        weights: for surveys, how many people each person stands for: see `epsilons.mean`.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the largest amount that anyone spends on all questions together.
@@ -98,7 +106,12 @@ def publish(
     terms = terms_of(locals())
     asked = _questions(questions)
     division = division_of(len(asked), shares, targets)
-    _one_of(epsilon, ledger, neighbours, source)
+    _one_of(epsilon, menu, ledger, neighbours, source)
+    if ledger is not None and weights is not None:
+        raise ArgumentError(
+            "weights are not for a ledger: it charges people by their budgets alone. Nothing was "
+            "charged. Publish with epsilon=, or leave weights out."
+        )
     for question in asked:
         question.check(neighbours)
     if data is None:
@@ -107,13 +120,13 @@ def publish(
 
 
 def _one_of(
-    epsilon: object, ledger: Account | None, neighbours: str, source: Source | None
+    epsilon: object, menu: object, ledger: Account | None, neighbours: str, source: Source | None
 ) -> None:
     """Check that the ledger, if there is one, is consistent with the other arguments.
 
     Raises:
-        ArgumentError: epsilon is also given, the ledger is not a claim, it is for other neighbours,
-            or there is a seed.
+        ArgumentError: epsilon or menu is also given, the ledger is not a claim, it is for other
+            neighbours, or there is a seed.
     """
     if ledger is None:
         return
@@ -121,6 +134,11 @@ def _one_of(
         raise ArgumentError(
             "Give either epsilon or ledger: with ledger=, everyone may spend what they have left "
             "there."
+        )
+    if menu is not None:
+        raise ArgumentError(
+            "menu says which budgets words stand for, and with ledger= everyone may spend what "
+            "they have left there. Leave menu out here: ledger.enrol(…, menu=…) takes it."
         )
     calls = ("open", "sheet", "settle", "let_go", "neighbours")
     if not all(hasattr(ledger, name) for name in calls):

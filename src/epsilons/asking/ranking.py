@@ -12,7 +12,7 @@ from epsilons.draws.noise import Source
 from epsilons.questions.count import Count
 from epsilons.questions.quantile import Quantile, QuantileMethod
 from epsilons.results.release import Release
-from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours, Where
+from epsilons.types import About, Column, Data, LossOfOne, Menu, Missing, Neighbours, Where
 
 __all__ = ["count", "quantile"]
 
@@ -23,9 +23,12 @@ def quantile(
     q: float | Sequence[float],
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     bounds: tuple[float, float],
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
@@ -51,10 +54,13 @@ def quantile(
         q: a share strictly between 0 and 1, such as 0.5 for the median; or several in ascending
             order.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside, including infinite ones, are clipped.
         data: a table or a file: see `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. Someone with r rows
             counts as r people of weight 1/r each, regardless of the order of rows. Without it,
             every row is a person.
@@ -66,10 +72,10 @@ def quantile(
         loss: the error to show: "mse" or "pac". Both are forecasts for values that are spread
             evenly over the bounds. In the worst case over all data, the error can be the whole
             range. Intervals hold for all data.
-        confidence: the confidence of the printed interval. The method "selection" selects the ends
-            of the interval for this confidence.
+        confidence: the confidence of the printed interval. The method "selection" selects the
+            interval for this confidence.
         method: "table": a table of bins, which gives all quantiles. "selection", under replace:
-            each quantile, and one on either side of it, is selected among 1024 candidates. "auto"
+            each quantile is selected among 1024 cells, and then an interval around it. "auto"
             selects the method with shorter intervals for values that are spread evenly.
         missing: the treatment of values that are null or NaN: "error" refuses them, "midpoint"
             replaces them by the middle of the bounds, "exclude" leaves out people without a value,
@@ -98,7 +104,8 @@ def quantile(
 
     Reference:
         A table is a histogram whose noise sums to zero (docs/proofs/closed.md). A selection is the
-        exponential mechanism of McSherry and Talwar (2007), with personal weights, drawn exactly.
+        permute-and-flip mechanism of McKenna and Sheldon (2020), with personal weights, drawn
+        exactly.
     """
     return answered(Quantile, locals())
 
@@ -108,8 +115,11 @@ def count(
     values: Column | None = None,
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "add-remove",
     loss: LossOfOne = "mse",
@@ -133,8 +143,11 @@ def count(
             ignored. It can be None if budgets are a column or an array: then their rows are
             counted.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: a table or a file: see `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row. A person counts once. Without it, every row is a person.
         neighbours: "add-remove"; or with `where` also "replace", under which the number of all
             people is public.

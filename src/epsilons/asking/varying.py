@@ -10,7 +10,7 @@ from epsilons.draws.noise import Source
 from epsilons.questions.covariance import Covariance
 from epsilons.questions.variance import Variance
 from epsilons.results.release import Release
-from epsilons.types import About, Column, Data, Missing, Neighbours, SoftMethod
+from epsilons.types import About, Column, Data, Menu, Missing, Neighbours, SoftMethod
 
 __all__ = ["covariance", "variance"]
 
@@ -20,9 +20,12 @@ def variance(
     values: Column,
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     bounds: tuple[float, float],
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
@@ -44,11 +47,14 @@ def variance(
     Args:
         values: an array, or the name of a column of `data`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside are clipped.
         data: any table that Narwhals supports, or the path of a Parquet or CSV file: see
             `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. One person's rows are
             averaged first. Without it, every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
@@ -97,10 +103,13 @@ def covariance(
     y: Column,
     *,
     epsilon: Column | None = None,
+    menu: Menu | None = None,
     x_bounds: tuple[float, float],
     y_bounds: tuple[float, float],
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
     neighbours: Neighbours = "replace",
     about: About = "people",
@@ -123,12 +132,15 @@ def covariance(
         x: the first column: an array, or the name of a column of `data`.
         y: the second column: an array, or the name of a column of `data`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         x_bounds: the range (lo, hi) that values of x can have, known without looking at them.
             Values outside are clipped.
         y_bounds: the same for y.
         data: any table that Narwhals supports, or the path of a Parquet or CSV file: see
             `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. One person's rows are
             averaged first, in each column. Without it, every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who

@@ -22,6 +22,7 @@ __all__ = [
     "LARGEST",
     "LEAST",
     "LESS",
+    "LESS_THAN_QUOTIENT",
     "SMALLEST",
     "SPLITTER",
     "Budgets",
@@ -30,6 +31,7 @@ __all__ = [
     "People",
     "as_budgets",
     "budgets_of_people",
+    "budgets_of_units",
     "dot",
     "float_down",
     "float_up",
@@ -278,6 +280,20 @@ def budgets_of_people(epsilon: Any) -> Floats:
             "dimensions. To say how many people chose each level, give Budgets({ε: people})."
         )
     return floats_down(given)
+
+
+LESS_THAN_QUOTIENT: Final = 1.0 - 2.0**-52
+"""A quotient of floats, rounded to nearest, times this is below the exact quotient.
+Proof: docs/proofs/weights.md (2)."""
+
+
+def budgets_of_units(epsilon: Floats | float, units: Floats | Integers) -> Floats:
+    """Return ε/d rounded down, where d is the number of units of each person: d·result ≤ ε.
+
+    `weights_engine.py` computes the same floats. Proof: docs/proofs/weights.md (2).
+    """
+    quotient = np.asarray(epsilon / np.asarray(units, dtype=np.float64))
+    return np.where(units == 1, epsilon, quotient * LESS_THAN_QUOTIENT)
 
 
 def summed(counts: Integers, values: Floats, n: int) -> float:

@@ -27,8 +27,10 @@ from epsilons.door.given import arrays, columns
 from epsilons.door.given.arrays import cells_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories, LabelKind
 from epsilons.door.given.columns import Columns
+from epsilons.door.given.files import Told
 from epsilons.door.given.frames import AskedRows, asked
-from epsilons.door.given.spellings import dtype_of, parsed
+from epsilons.door.given.menus import Chosen
+from epsilons.door.given.spellings import PLAIN, dtype_of, parsed
 from epsilons.errors import ColumnError
 from epsilons.types import Booleans, Integers
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["FORMS", "Look", "forms_of", "look"]
+__all__ = ["COMMAS", "FORMS", "THOUSANDS", "TRUTH", "Look", "forms_of", "look"]
 
 
 # Formats of text in place of numbers, such as "13,170", "1,5", "45 kg" and "2026-01-31". They are
@@ -48,16 +50,20 @@ __all__ = ["FORMS", "Look", "forms_of", "look"]
 LOOKED_AT: Final = 2**14
 """The largest number of cells that are inspected."""
 
+THOUSANDS: Final = "thousands separators, such as 1,234"
+TRUTH: Final = "truth values, such as yes and no"
+COMMAS: Final = "decimal commas, such as 1,5"
+
 FORMS: Final[dict[str, str]] = {
     "text that is a number": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
-    "thousands separators, such as 1,234": r"[+-]?\d{1,3}([,.'’ \u00a0\u202f]\d{3})+([.,]\d+)?",
-    "decimal commas, such as 1,5": r"[+-]?\d*,\d+",
+    THOUSANDS: r"[+-]?\d{1,3}([,.'’ \u00a0\u202f]\d{3})+([.,]\d+)?",
+    COMMAS: r"[+-]?\d*,\d+",
     "dates, such as 2026-01-31": r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?",
     "units, such as 45 kg, 12 % or $ 9": (
         r"[^\d\s+-]{1,8}\s?[+-]?\d[\d.,'’ \u00a0\u202f]*|"
         r"[+-]?\d[\d.,'’ \u00a0\u202f]*\s?[^\d\s]{1,8}"
     ),
-    "truth values, such as yes and no": r"(?i)yes|no|y|n|true|false|t|f",
+    TRUTH: r"(?i)yes|no|y|n|true|false|t|f",
 }
 """Formats of text in place of a number, each with its pattern. The first match counts."""
 
@@ -94,6 +100,7 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
+    marks = data.marks if isinstance(data, Told) else PLAIN
     try:
         table = columns.read(column, 1.0, data, None, "text")
     except ColumnError:
@@ -104,7 +111,9 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
         if not isinstance(frame, pl.LazyFrame):
             return nothing
         cell = pl.col(table.values)
-        number = cell.map_batches(lambda cells: parsed(cells, kind), return_dtype=dtype_of(kind))
+        number = cell.map_batches(
+            lambda cells: parsed(cells, kind, marks), return_dtype=dtype_of(kind)
+        )
         unread = frame.select(cell).filter(cell.is_not_null() & number.is_null())
         return unread.head(LOOKED_AT).collect(engine="streaming").to_series()
 
@@ -217,9 +226,10 @@ def look(
     seen = _summed(found, shared, lowest)
     text: tuple[str, ...] = ()
     budgets: tuple[str, ...] = ()
-    if seen.missing and kind in ("numbers", "bins", "integers"):
+    of_text = kind in ("numbers", "bins", "integers") and not isinstance(values, Chosen)
+    if seen.missing and of_text:
         text = forms_of(given.values, given.data, kind)
-    if seen.unusable and shared is None:
+    if seen.unusable and shared is None and not isinstance(given.epsilon, Chosen):
         budgets = forms_of(given.epsilon, given.data, "numbers")
     return replace(seen, unread=text, unread_budgets=budgets)
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from epsilons.budgets.levels import is_number, numbers_given
 from epsilons.door.engines.entries import as_declared, bytewise
 from epsilons.door.engines.running import collected, guarded
-from epsilons.door.given import column, columns
+from epsilons.door.given import arrays, column, columns
 from epsilons.door.given.columns import Columns
 from epsilons.door.given.frames import AskedRows, asked
+from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import as_cells
 from epsilons.door.offers import People, as_ids, checked, in_rows, order_of
 from epsilons.errors import (
@@ -22,6 +23,7 @@ from epsilons.errors import (
     ConflictingBudgetsError,
     DataError,
 )
+from epsilons.types import Floats
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -79,7 +81,8 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
     Args:
         data: a frame, the path of a file, or None if the others are arrays.
         person: one id for each row, or the name of a column.
-        epsilon: one budget for each row, the name of a column, or one number for everyone.
+        epsilon: one budget for each row, the name of a column, one number for everyone, or the
+            words of a menu (see `chosen`).
         lenient: whether to ignore rows without a person or a budget, and to use the smallest of
             several budgets. This is for callers in which a refusal would reveal data.
 
@@ -114,6 +117,8 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
         raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
     pairs = pairs[order_of(ids)]
     ids, budgets = pairs[table.values], pairs[table.epsilon]
+    if isinstance(wanted.epsilon, Chosen):
+        _refuse_unknown(budgets.to_numpy())
     if budgets.null_count():
         raise BudgetError("epsilon is missing for somebody. Leave these people out, or ask them.")
     plain = budgets.dtype.is_float()
@@ -125,7 +130,12 @@ def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
     who = in_rows(wanted.person, wanted.names.person, lenient=lenient)
     if not lenient:
         _refuse_nobody(who)
-    if lenient:
+    if isinstance(wanted.epsilon, Chosen):
+        own = (wanted.epsilon, wanted.names.epsilon)
+        budgets = arrays.of_menu(*own, lenient=lenient, private=lenient)
+        if not lenient:
+            _refuse_unknown(budgets)
+    elif lenient:
         budgets = _cells(wanted)
     else:
         try:
@@ -224,6 +234,20 @@ def _ends(array: npt.NDArray[Any]) -> list[Any]:
     return [array.min()] if array.size else []
 
 
+def _refuse_unknown(budgets: Floats) -> None:
+    """Refuse words that are missing or not in the menu.
+
+    Raises:
+        BudgetError: somebody has such a word.
+    """
+    unknown = int((budgets < 0.0).sum())
+    if unknown:
+        raise BudgetError(
+            f"epsilon has words that are missing or not in menu, for {unknown:,} people. Declare "
+            "every word that people could choose, and leave out those who chose none."
+        )
+
+
 def _refuse_nobody(who: People) -> None:
     if who.rows is not None and (who.rows < 0).any():
         raise DataError(NOBODY)
@@ -231,11 +255,13 @@ def _refuse_nobody(who: People) -> None:
 
 def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
     """Open a table of people's ids, in a form that engines compare byte by byte."""
-    epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
-    person = wanted.person
+    given, person = wanted.epsilon, wanted.person
+    menu = given.menu if isinstance(given, Chosen) else None
+    given = given.column if isinstance(given, Chosen) else given
+    epsilon = given if isinstance(given, str) else 1.0
     if not isinstance(person, str):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    table = columns.opened(wanted.data, person, epsilon, lenient=lenient)
+    table = columns.opened(wanted.data, person, epsilon, menu, lenient=lenient)
     if lenient:
         table = guarded(lambda: columns.with_whole(table, table.values), *table.failure)
     text = checked(table.types, table.values, person)
@@ -248,7 +274,7 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
         frame, spelling = bytewise(
             frame, who if text else None, who, table.types, {"values": person, "person": person}
         )
-        return replace(table, frame=frame, spelling=spelling)
+        return columns.of_words(replace(table, frame=frame, spelling=spelling))
 
     return guarded(written, *table.failure)
 

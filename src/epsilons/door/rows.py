@@ -37,6 +37,7 @@ from epsilons.door.count.line import (
 )
 from epsilons.door.count.tallies import GRID, HALF, Tally, sound, squares
 from epsilons.door.count.units import LARGEST_TABLE, SHARES, check_table, cut, number_cells
+from epsilons.door.count.weights import Weights
 from epsilons.door.engines.running import UNUSABLE, guarded
 from epsilons.door.given import arrays, column, columns
 from epsilons.door.given.arrays import FAMILY, Arrays, CellArrays, check_declared
@@ -44,6 +45,7 @@ from epsilons.door.given.categories import Categories, Grouping, LabelKind, refu
 from epsilons.door.given.columns import Columns, Mark
 from epsilons.door.given.frames import AskedRows, asked
 from epsilons.door.given.frames import asked as named
+from epsilons.door.given.menus import Chosen
 from epsilons.errors import ArgumentError, DataError, EpsilonsError
 from epsilons.loading import later
 from epsilons.parameters import choice
@@ -54,12 +56,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from epsilons.door.engines import count_engine, labels_engine, line_engine, plan
+    from epsilons.door.engines import (
+        count_engine,
+        labels_engine,
+        line_engine,
+        plan,
+        weights_engine,
+    )
 else:
     count_engine = later("epsilons.door.engines.count_engine")
     labels_engine = later("epsilons.door.engines.labels_engine")
     line_engine = later("epsilons.door.engines.line_engine")
     plan = later("epsilons.door.engines.plan")
+    weights_engine = later("epsilons.door.engines.weights_engine")
 
 __all__ = [
     "ONLY_SHARES",
@@ -131,12 +140,18 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
     pairs = list(dict.fromkeys(pair for rows, _ in bundle for pair in rows.rules.columns))
     (values, kind), *others = pairs
     further = {f"column {i}": column for i, (column, _) in enumerate(others)}
+    weights = first.weights
+    if weights is not None:
+        further["weights"] = weights.column
+        others = [*others, (weights.column, "numbers")]
     given = named(values, first.epsilon, first.source, None, further)
     marks = [
         Mark(name, column, own)
         for (name, column), (_, own) in zip(given.marks.items(), others, strict=True)
     ]
     table = columns.read(given.values, given.epsilon, given.data, None, kind, first.ladder, marks)
+    if weights is not None:
+        table = weights_engine.weighed(table, weights)
     own = Mark("values", table.values, kind, table.spelling)
     held = dict(zip(pairs, [own, *table.marks], strict=True))
 
@@ -162,6 +177,7 @@ def _same_table(first: Rules, second: Rules) -> bool:
     return (
         same
         and first.ladder is second.ladder
+        and first.weights is second.weights
         and type(first.epsilon) is type(second.epsilon)
         and bool(first.epsilon == second.epsilon)
     )
@@ -508,7 +524,7 @@ class AbsentRows(Rows):
         else:
             cells = number_cells(ask.what, people, self._numbers(ask, people), rules)
         apart = self._among(len(labels), people) if ask.apart else None
-        return Tally(levels, people, cells, unit, labels, apart)
+        return Tally(levels, people, cells, unit, labels, apart, weight=rules.weight)
 
     def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
         """Return the sums of numbers: half of the people are above the middle, half below.
@@ -588,14 +604,16 @@ def open(
     where: Any = None,
     label: Categories | None = None,
     y: Any = None,
+    weights: Weights | None = None,
 ) -> Rows:
     """Check the arguments, the schema and the entries of arrays, and return rows to count.
 
     Args:
         values: one value for each row, or the name of a column of `data`: numbers, or values of the
             kind of `categories`. For numbers, null, NaN and infinities are missing.
-        epsilon: one budget for each row, one number for everyone, or the name of a column; or
-            `Absent` people without values, in which case no value is read.
+        epsilon: one budget for each row, one number for everyone, or the name of a column; or the
+            words of a menu (see `chosen`), which can then also be the values; or `Absent` people
+            without values, in which case no value is read.
         data: a frame that Narwhals supports, or the path of a Parquet or CSV file: see `source`.
         person: an id for each row, or the name of a column; None if every row is its own person.
         missing: "error" refuses missing values, "midpoint" replaces them by the middle of the
@@ -612,6 +630,8 @@ def open(
         label: the label that selects a row, if `where` is a column of labels: see `declare_label`.
         y: a second number for each row, or the name of a column, for pairs; None if one
             column is counted.
+        weights: the weights of people, for numbers and categories of one column under replace; None
+            if everyone counts equally.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column does not exist or
@@ -634,18 +654,21 @@ def open(
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
     marks = marks if y is None else {**marks, "y": y}
+    marks = marks if weights is None else {**marks, "weights": weights.column}
     unit = 1 if person is None else SHARES
     if isinstance(epsilon, Absent):
         names = Names.of_arrays(marks)
-        return AbsentRows(epsilon, Rules(names, missing, unit, categories, ladder, groups, some))
+        rules = Rules(names, missing, unit, categories, ladder, groups, some, weights=weights)
+        return AbsentRows(epsilon, rules)
     kinds: dict[str, LabelKind] = {"values": "numbers" if categories is None else categories.kind}
-    kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers"}
+    kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers", "weights": "numbers"}
     kinds |= {} if label is None else {"where": label.kind}
     if groups is not None:
         declared = (each.kind for each in groups.declared)
         kinds |= dict(zip(groups.columns, declared, strict=True))
     private = ladder is not None
     given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
+    chosen = isinstance(values, Chosen)  # the budgets themselves, which no other question counts
     rules = Rules(
         given.names,
         missing,
@@ -655,25 +678,29 @@ def open(
         groups,
         some,
         # A scan cannot be shared if columns were converted to arrays, or if `where` has labels.
-        source=None if given.data is None or label is not None else data,
+        source=None if given.data is None or label is not None or chosen else data,
         values=values,
         epsilon=epsilon,
         where=where,
         beside=y,
+        weights=weights,
     )
     if given.data is not None:
         further = [Mark(name, column, kinds[name]) for name, column in given.marks.items()]
         table = (given.values, given.epsilon, given.data, given.person)
         held = columns.read(*table, kinds["values"], ladder, further)
+        held = held if weights is None else weights_engine.weighed(held, weights)
         return _recast(held if label is None else _selected(held, label), rules)
     if categories is not None:
         return Rows(_of_categories(given, categories, rules), rules)
     own = (given.values, given.epsilon, given.person)
     second, lenient = given.marks.get("y"), missing != "error"
     numbers = arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
+    if weights is not None:
+        numbers = arrays.weighed(numbers, weights, given.marks["weights"], given.names)
     if some:
         return Rows(_with_marks(numbers, given, rules, label), rules)
-    small = numbers.values.size <= SMALL
+    small = numbers.values.size <= SMALL or weights is not None
     return Rows(numbers if small else of_arrays(numbers), rules)
 
 
@@ -724,7 +751,7 @@ def _with_marks(
     """Add the groups of rows, and the rows that `where` selects, after checking them."""
     groups, private = rules.groups, rules.private
     lenient = private or rules.missing == "exclude"
-    by = {name: column for name, column in given.marks.items() if name != "where"}
+    by = _labels_of(given)
     group = asked_ = None
     if groups is not None:
         group = arrays.groups_of(groups, by, given.names, lenient=lenient, private=private)
@@ -740,14 +767,25 @@ def _with_marks(
     return replace(numbers, group=group, asked=asked_)
 
 
+def _labels_of(given: AskedRows) -> dict[str, Any]:
+    """Return the columns of groups, by parameter."""
+    others = ("where", "weights")
+    return {name: column for name, column in given.marks.items() if name not in others}
+
+
 def _of_categories(given: AskedRows, declared: Categories, rules: Rules) -> CellArrays | Columns:
     """Return values of categories after checks: a table for an engine, or arrays for NumPy.
 
     NumPy counts small data, several columns, and columns whose entries must be read one by one.
     """
-    own, ladder = (given.values, given.epsilon, given.person), rules.ladder
-    if rules.groups is None and arrays.length(given.values, given.names.values) > SMALL:
+    own, ladder, weights = (given.values, given.epsilon, given.person), rules.ladder, rules.weights
+    plain = rules.groups is None and weights is None
+    if plain and arrays.length(given.values, given.names.values) > SMALL:
         table = of_values(*own, declared.kind, given.names, ladder)
         if table is not None:
             return table
-    return arrays.read_labels(*own, declared, given.names, ladder, rules.groups, given.marks)
+    by = _labels_of(given)
+    held = arrays.read_labels(*own, declared, given.names, ladder, rules.groups, by)
+    if weights is None:
+        return held
+    return arrays.weighed(held, weights, given.marks["weights"], given.names)

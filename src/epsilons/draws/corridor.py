@@ -31,7 +31,8 @@ from epsilons.questions import Question
 from epsilons.questions.division import Division, evenly
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
-from epsilons.results.release import ByLevel, Release, Releases
+from epsilons.results.release import ByLevel, PerWeight, Release, Releases, Spending
+from epsilons.types import Floats
 
 if TYPE_CHECKING:
     from epsilons.questions import several
@@ -106,6 +107,7 @@ def _led(
     """Run all questions up to their first draw, without drawing."""
     for question in questions:
         question.check_terms(call)
+        question.check_weights(call)
     shares = division.among(questions, call, lambda: questions[0].people(call))
     return _ways(questions, [replace(call, share=share) for share in shares], source)
 
@@ -252,9 +254,9 @@ class _Way:
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
-            protects=said.protects + answer.beside,
-            assumes=said.assumes,
-            treats=" ".join(filter(None, (said.treats, self._range))),
+            protects=said.protects + answer.beside + self._weights(answer)[0],
+            assumes=said.assumes + self._weights(answer)[1],
+            treats=" ".join(filter(None, (said.treats, self._range, self._menu))),
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
@@ -266,6 +268,14 @@ class _Way:
             version=made.VERSION,
         )
 
+    def _weights(self, answer: Answer) -> tuple[str, str]:
+        """Sentences to append to what is protected and to what is assumed, about weights."""
+        weights, spent = self.call.weights, answer.spent
+        if weights is None or not isinstance(spent, PerWeight):
+            return "", ""
+        most = max(spent.amounts, default=0.0)
+        return words.weighed(self.call.name_of(weights.column), spent.unit, most)
+
     @property
     def _range(self) -> str:
         """The sentence about the public range of ε, if it applies."""
@@ -273,6 +283,15 @@ class _Way:
         if ladder is not None:
             return words.HIGHEST if ladder.top == LARGEST else ""
         return words.RANGE if any(rows.moved for rows in self._rows) else ""
+
+    @property
+    def _menu(self) -> str:
+        """The sentence about the words that stand for budgets, if there are any."""
+        given = self.call.epsilon
+        if not isinstance(given, door.Chosen):
+            return ""
+        named = dict(zip(given.menu.words.labels, given.menu.budgets.tolist(), strict=True))
+        return words.of_menu(named, self.call.neighbours)
 
     def _mechanism(self, answer: Answer) -> Any:
         """Return the mechanism of the release; a composition if there were several draws.
@@ -319,10 +338,20 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
-    amounts = [one.for_each(one.mechanism.levels).tolist() for one in drawn]
+    amounts = [_by_level(one.spent, one.mechanism.levels).tolist() for one in drawn]
     spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
+    spent = np.minimum(spent, levels)
+    if isinstance(first.spent, PerWeight):
+        return Releases(releases, replace(first.spent, levels=levels, spent=spent), whole)
     people = first.spent.people if isinstance(first.spent, ByLevel) else None
-    return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
+    return Releases(releases, ByLevel(levels, spent, people), whole)
+
+
+def _by_level(spent: Spending, levels: Floats) -> Floats:
+    """Return what a person, or with weights a unit, at each level of a mechanism spent."""
+    return (
+        ByLevel.for_each(spent, levels) if isinstance(spent, PerWeight) else spent.for_each(levels)
+    )
 
 
 def _sum_up(amounts: Sequence[float]) -> float:

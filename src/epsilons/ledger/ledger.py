@@ -29,7 +29,7 @@ from epsilons.ledger.statement import Past, Statement, Status, statement_of
 from epsilons.ledger.store import VERSION, Store
 from epsilons.questions import Question
 from epsilons.results.release import Releases
-from epsilons.types import Column, Data, Neighbours, Part
+from epsilons.types import Column, Data, Menu, Neighbours, Part
 
 __all__ = ["Ledger"]
 
@@ -119,7 +119,10 @@ class Ledger:
         *,
         person: Column,
         epsilon: Column,
+        menu: Menu | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
         consent: str | None = None,
     ) -> Enrolment:
         """Create accounts, or change people's budgets.
@@ -130,7 +133,12 @@ class Ledger:
             person: the person of each row: integers or text.
             epsilon: each person's lifetime budget: an array, the name of a column, or one number
                 for everyone. The shortest decimal of the number is rounded down to nano-ε.
+            menu: if `epsilon` is a column of words, the budget that each stands for, such as
+                {"strict": 0.1, "open": 2}. Under replace other words are refused; under add/remove
+                people with other words are ignored.
             separator: the separator of a CSV file.
+            decimal: the decimal mark of numbers in a file of text.
+            thousands: the mark between thousands there.
             consent: text on how people agreed to higher budgets. It is recorded. Lowering a budget
                 needs no consent.
 
@@ -146,8 +154,9 @@ class Ledger:
                 it silently stays unchanged.
             StorageError: the database failed. Nothing was changed.
         """
-        given = door.source(data, separator)
-        found = door.enrolled(given, person, epsilon, lenient=self._book.private)
+        given = door.source(data, separator, decimal, thousands)
+        own = door.chosen(epsilon, menu)
+        found = door.enrolled(given, person, own, lenient=self._book.private)
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "

@@ -17,7 +17,15 @@ from epsilons.draws.mechanisms import Additive, LevelCounts, build
 from epsilons.draws.mechanisms.add_remove import rounded_down
 from epsilons.errors import ArgumentError
 from epsilons.questions import grouping, ways
-from epsilons.questions.question import Answer, Call, Draw, Question, Sentences, Steps
+from epsilons.questions.question import (
+    UNWEIGHED,
+    Answer,
+    Call,
+    Draw,
+    Question,
+    Sentences,
+    Steps,
+)
 from epsilons.questions.ways import Read
 from epsilons.results.release import ByLevel
 from epsilons.results.release.kinds import CountEstimate as Counted
@@ -59,6 +67,7 @@ class Count(Question):
         "budget. Leave related out.",
         "method": "method={} is not known: there is one method for a count. Leave method out.",
         "unit": "unit: a count is of people. Leave it out, and put it in title.",
+        **UNWEIGHED,
     }
 
     values: Column | None = field(default=None, repr=False)

@@ -62,6 +62,7 @@ class Frequencies(Question):
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups")
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     of_shares: ClassVar[bool] = True
+    weighable: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
     values: Column | tuple[Column, ...] = field(repr=False)  # it can be an array of people's values
@@ -199,6 +200,7 @@ class Frequencies(Question):
             categories=self.declared,
             ladder=call.ladder,
             groups=self.grouping,
+            weights=call.weights,
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002

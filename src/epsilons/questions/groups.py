@@ -104,7 +104,11 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
         DataError: no group can be estimated. This reveals nothing: group membership is public.
     """
     people = counted.counts[:, None] if counted.people is None else counted.people
-    allocations = [_of_group(counted.levels, own, question) for own in people.T]
+    heads = people if counted.heads is None else counted.heads.number.reshape(people.shape)
+    allocations = [
+        _of_group(counted.levels, own, question) if each.sum() > 1 else None
+        for own, each in zip(people.T, heads.T, strict=True)
+    ]
     bounds = question.bounds
     parts = tuple(
         each if each is None else build(each, grid=door.GRID, bounds=bounds) for each in allocations

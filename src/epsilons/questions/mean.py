@@ -78,6 +78,7 @@ class Mean(Question):
     statistic: ClassVar[str] = "mean"
     KIND: ClassVar[str] = "Mean"
     describes: ClassVar[str] = "the mean of a column of {file}"
+    weighable: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
     range_may_be_found: ClassVar[bool] = True
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
@@ -146,6 +147,15 @@ class Mean(Question):
         """
         if self.bounds is not None:
             super().check_terms(call)
+
+    def check_weights(self, call: Call) -> None:
+        """Reject weights where nothing is proven: also if the range has to be found."""
+        super().check_weights(call)
+        if call.weights is not None and self.bounds is None:
+            raise ArgumentError(
+                "weights need bounds=(lo, hi): a range can be found only where everyone counts "
+                "equally."
+            )
 
     def _refuse_other_goals(self) -> None:
         """Reject arguments for which nothing is proven on an estimated range.
@@ -270,6 +280,7 @@ class Mean(Question):
             groups=self.grouping,
             where=grouping.selecting(self.where)[0],
             label=self._where(),
+            weights=call.weights,
         )
 
     def asks(self, call: Call) -> door.Ask | None:

@@ -1,16 +1,16 @@
 """Quantiles of a column, from a table of bins, or from exact selections under replace.
 
 A table is paid for once and gives every quantile, but its noise adds up over bins, and its
-resolution is limited by its bins. A selection finds one quantile among many candidates, and two
-more selections give its interval. The method with the shorter interval for uniform values is
-chosen; this depends on public facts only. Under add/remove, the method is always a table, with
-noise in its total as well.
+resolution is limited by its bins. A selection finds one quantile among many cells, and a second one
+finds its interval among intervals that widen around that cell. The method with the shorter interval
+for uniform values is chosen; this depends on public facts only. Under add/remove, the method is
+always a table, with noise in its total as well.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
@@ -23,17 +23,23 @@ from epsilons.budgets.allocation.declared import Declared
 from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets, float_up
 from epsilons.draws.mechanisms import (
-    CellsOf,
     CellSums,
     CellTable,
-    Selection,
+    Nested,
     added_up,
     build_histogram,
-    spread_of,
 )
 from epsilons.errors import ArgumentError, MissingValueError
 from epsilons.questions.designs import Design, Known, cell_design, cells_of, tells
-from epsilons.questions.question import Answer, Call, Draw, Question, Sentences, Steps
+from epsilons.questions.question import (
+    UNWEIGHED,
+    Answer,
+    Call,
+    Draw,
+    Question,
+    Sentences,
+    Steps,
+)
 from epsilons.questions.ways import Read, add_remove, replace_end
 from epsilons.results.release import ByLevel, Scalar
 from epsilons.results.release.kinds import Quantiles
@@ -43,16 +49,16 @@ from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.margins import RatioCells
 from epsilons.risk.quantiles import (
     AnsweredQuantiles,
+    NestedQuantiles,
     OpenQuantiles,
     QuantilesMargin,
-    SelectedQuantiles,
     TableQuantiles,
     closed_variance,
     even,
+    nested_shift,
     reach,
     ways,
 )
-from epsilons.risk.quantiles import selection_shift as shift_of
 from epsilons.risk.shares import WeighedCells
 from epsilons.types import About, Column, Floats, Integers, LossOfOne, Missing
 
@@ -74,23 +80,46 @@ __all__ = [
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
 
 FINE: Final = 1024
-"""The number of bins that people are counted in: candidates of selections, or the finest table."""
+"""The number of bins that people are counted in: cells of selections, or the finest table."""
 
 METHODS: Final[tuple[str, ...]] = get_args(QuantileMethod)[1:]
 
 BINS: Final = tuple(2**power for power in range(3, 11))
 """The possible numbers of bins of a table; each bin merges some of the finest bins."""
 
-_ENDS: Final = Fraction(2, 5)
-"""The fraction of a quantile's budget for each end of its interval; the quantile gets the rest."""
+_INTERVAL: Final = Fraction(1, 2)
+"""The fraction of a quantile's budget for its interval; the quantile gets the rest."""
 
-_PARTS: Final = 256
-"""A quantile q is written as two integer odds, in the ratio of q to 1 − q, with this sum."""
+_PARTS: Final = 2**16
+"""The denominator with which selections write a share q."""
+
+_WHOLE: Final = (_PARTS, 0)
+"""What an interval must reach if both of its ends are the bounds: nothing on either side."""
+
+
+def _radii() -> Integers:
+    """Return 0, 1, 2, ..., in steps of at least a quarter, until all cells are in reach."""
+    found = [0]
+    while found[-1] < FINE:
+        found.append(max(found[-1] + 1, found[-1] * 5 // 4))
+    return np.array(found, dtype=np.int64)
+
+
+RADII: Final = _radii()
+"""How many cells an interval has on either side of the cell that was selected, from narrow to wide.
+
+More of them make intervals finer, but their number enters the gap between ranks: a ratio of 5/4 is
+about as good as any from 1.1 to 1.4.
+"""
 
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
 """The bits of the sum of all weights, and the most and the fewest bits of the largest weight."""
+
+_NOISE: Final = 2.0
+"""How much longer than the gap one side of an interval is on average, in multiples of 1/rate: the
+selected cell is off by about 1/rate, and so is the selected interval."""
 
 _LARGEST: Final = 1024.0
 """The most that a selection takes from anyone's budget."""
@@ -128,6 +157,7 @@ class Quantile(Question):
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = METHODS
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = UNWEIGHED
     supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for values spread evenly
 
     values: Column = field(repr=False)  # it can be an array of people's values
@@ -312,7 +342,7 @@ class RankedTable:
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """Three selections for each quantile, and their predicted error.
+    """Two selections for each quantile, of its cell and of its interval, and their predicted error.
 
     Attributes:
         quantiles: the quantiles to estimate.
@@ -320,8 +350,8 @@ class Selecting:
         budgets: the budgets of the people.
         weights: the integer weight of a person at each level, in units of 2^−shift of ε.
         shift: the exponent of that unit.
-        aims: for each quantile, its odds, and the odds of one quantile below and one above; None if
-            there is no such quantile.
+        aims: for each quantile, the ranks that its interval must reach below and above, in parts of
+            `_PARTS`; `_WHOLE` on a side that is the bound.
         half: the approximate half-width of an interval, as a fraction of the range.
     """
 
@@ -330,7 +360,7 @@ class Selecting:
     budgets: Budgets
     weights: Integers
     shift: int
-    aims: tuple[tuple[tuple[int, int] | None, ...], ...]
+    aims: tuple[tuple[int, int], ...]
     half: float
     method = "selection"
 
@@ -338,31 +368,33 @@ class Selecting:
         """Draw all selections, one after another."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)
-        wanted = [(place, odds) for aims in self.aims for place, odds in enumerate(aims)]
-        left = sum(odds is not None for _, odds in wanted)
+        total = there, masses[there]
+        left = 2 * len(self.aims) - self.aims.count(_WHOLE)
         picks, stages = [], []
-        for place, odds in wanted:
-            pick = -1
-            if odds is not None:
+        for q, aim in zip(self.quantiles.tolist(), self.aims, strict=True):
+            stages.append(self._quantile(q, counted.unit))
+            left -= 1
+            pick = yield Draw(stages[-1], total, left > 0)
+            around = 0, FINE
+            if aim != _WHOLE:
+                stages.append(stage := self._interval(pick, aim, counted.unit))
                 left -= 1
-                stages.append(self._stage(odds, place, counted.unit))
-                pick = yield Draw(stages[-1], (there, masses[there]), left > 0)
-            picks.append(pick)
+                at = yield Draw(stage, total, left > 0)
+                around = int(stage.starts[at]), int(stage.ends[at])
+            picks += [pick, *around]
         weighing = weighing_of(self.budgets, Effective(self.weights.astype(np.float64)))
-        every = [0.0 if odds is None else _share(odds) for _, odds in wanted]
-        aimed = np.array(every).reshape(-1, 3)[:, 1:]
-        whole = int(self.weights.astype(object) @ self.budgets.counts.astype(object))
-        rates = [float(whole * part / 2 / 2**self.shift) for part in _parts(len(self.quantiles))]
-        margin = SelectedQuantiles(
+        margin = NestedQuantiles(
             self.quantiles,
             weighing,
             FINE,
             np.array(picks, dtype=np.int64),
-            np.abs(self.quantiles[:, None] - aimed).ravel(),
-            rates[1],
+            np.abs(self.quantiles[:, None] - np.array(self.aims) / _PARTS).ravel(),
+            len(RADII),
+            self._rate(_INTERVAL),
         )
         spent = np.array([float_up(each) for each in added_up(s.losses for s in stages)])
-        found = reading(margin, _square(weighing, self.goal, 1.0 / rates[0]), self.half)
+        square = _square(weighing, self.goal, 1.0 / self._rate(self._own))
+        found = reading(margin, square, self.half)
         return Answer(
             estimate=found.estimate,
             method=self.method,
@@ -372,25 +404,56 @@ class Selecting:
             spent=ByLevel(self.budgets.levels, spent, self.budgets.counts),
         )
 
-    def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """Return one selection, on which a person of weight k spends a part of k/2^shift."""
-        part = _parts(len(self.quantiles))[place]
-        scale = spread_of("replace", odds) * unit * 2**self.shift / part
+    @property
+    def _own(self) -> Fraction:
+        """The fraction of a quantile's budget for its cell: all of it if no interval is drawn."""
+        return Fraction(1) if set(self.aims) == {_WHOLE} else 1 - _INTERVAL
+
+    def _rate(self, part: Fraction) -> float:
+        """Return the decrease of a log probability per unit of rank, for a part of a budget."""
+        whole = int(self.weights.astype(object) @ self.budgets.counts.astype(object))
+        return float(whole * part / len(self.quantiles) / 2 / Fraction(2) ** self.shift)
+
+    def _quantile(self, q: float, unit: int) -> Nested:
+        """Return the selection of a cell: the first that has a share q of the weight up to it."""
+        ends = np.arange(1, FINE + 1)
+        aim = _PARTS, min(max(round(q * _PARTS), 1), _PARTS - 1)
+        return self._stage(self._own, np.zeros_like(ends), ends, aim, _SOUGHT[0], unit)
+
+    def _interval(self, pick: int, aim: tuple[int, int], unit: int) -> Nested:
+        """Return the selection of an interval around a cell."""
+        low, high = aim
+        starts = np.maximum(pick - RADII, 0) if low < _PARTS else np.zeros_like(RADII)
+        ends = np.minimum(pick + 1 + RADII, FINE) if high > 0 else np.full_like(RADII, FINE)
+        return self._stage(_INTERVAL, starts, ends, aim, _SOUGHT[1], unit)
+
+    def _stage(
+        self,
+        part: Fraction,
+        starts: Integers,
+        ends: Integers,
+        aim: tuple[int, int],
+        seeks: str,
+        unit: int,
+    ) -> Nested:
+        """Return one selection, on which a person of weight k spends k·part/2^shift/quantiles."""
+        scale = 2 * _PARTS * unit * Fraction(2) ** self.shift * len(self.quantiles) / part
         if scale.denominator != 1:
             raise ValueError("the divisor of a distance is a whole number")
-        return Selection(
+        return Nested(
             self.budgets.levels.copy(),
             self.weights * unit,
             scale.numerator,
-            "replace",
-            CellsOf(FINE),
-            _SOUGHT[place],
-            odds,
+            starts,
+            ends,
+            _PARTS,
+            *aim,
+            seeks,
         )
 
 
-_SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile above it")
-"""Descriptions of the quantities that the three selections find."""
+_SOUGHT: Final = ("a quantile of the values", "an interval around it")
+"""Descriptions of the quantities that the two selections find."""
 
 
 def best_way(
@@ -405,7 +468,7 @@ def best_way(
         method: "auto", "table" or "selection".
         unit: the total contribution of one person to all bins.
     """
-    crowded = (budgets.n * unit * _PARTS).bit_length() > _BITS - _FEWEST_BITS
+    crowded = (budgets.n * unit).bit_length() > _BITS - _FEWEST_BITS
     if method == "table" or (method == "auto" and crowded):
         return tabled(budgets, goal, quantiles)
     chosen = selecting(budgets, goal, quantiles, unit)
@@ -456,16 +519,16 @@ def _table_of(
 
 
 def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) -> Selecting:
-    """Return selections, with interval ends as extreme as the confidence requires.
+    """Return selections, with intervals as wide in ranks as the confidence requires.
 
     Raises:
         ArgumentError: there are too many people for integer weights.
     """
-    middle, end, _ = _parts(len(quantiles))
     beta, q = 1.0 - goal.confidence, _nearest(quantiles)
-    noise = SumNoise(2.0 * math.log(2.0 * FINE / beta) / float(end) / math.sqrt(2.0))
+    part = float(_INTERVAL / len(quantiles))
+    noise = SumNoise(2.0 * math.log(len(RADII) / (2.0 * beta)) / part / math.sqrt(2.0))
     spends = np.minimum(capped(budgets, best_cap(budgets, _coins(goal, q), noise)), _LARGEST)
-    bits = min(_BITS - (budgets.n * unit * _PARTS).bit_length(), _MOST_BITS)
+    bits = min(_BITS - (budgets.n * unit).bit_length(), _MOST_BITS)
     if bits < _FEWEST_BITS:
         raise ArgumentError(
             'method="selection" cannot handle this many people: use method="table".'
@@ -473,42 +536,26 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
     shift = bits - math.frexp(float(spends.max()))[1]
     weights = np.floor(np.ldexp(spends, shift)).astype(np.int64)
     weighing = weighing_of(budgets, Effective(weights.astype(np.float64)))
-    rate = float(np.ldexp(weights.astype(np.float64), -shift) @ budgets.counts) * float(end) / 2.0
+    rate = float(np.ldexp(weights.astype(np.float64), -shift) @ budgets.counts) * part / 2.0
     aims, half = [], 0.0
     for each in quantiles.tolist():
-        far = shift_of(weighing, goal.assumption, each, beta, FINE, rate)
-        aims.append((_odds(each), _below(each - far), _above(each + far)))
+        far = nested_shift(weighing, goal.assumption, each, beta, len(RADII), rate)
+        aims.append((_below(each - far), _above(each + far)))
         half = max(half, min(far, max(each, 1.0 - each)))
-    typical = float(end / middle) / rate if rate > 0.0 else math.inf
+    typical = _NOISE / rate if rate > 0.0 else math.inf
     return Selecting(
         quantiles, goal, budgets, weights, shift, tuple(aims), half + typical + 1.0 / FINE
     )
 
 
-def _parts(quantiles: int) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the parts of a budget for a quantile and for both ends of its interval."""
-    return (1 - 2 * _ENDS) / quantiles, _ENDS / quantiles, _ENDS / quantiles
+def _below(q: float) -> int:
+    """Return q in parts of `_PARTS`, rounded down; all of them if there is no such quantile."""
+    return (math.floor(q * _PARTS) if q > 0.0 else 0) or _WHOLE[0]
 
 
-def _odds(q: float) -> tuple[int, int]:
-    """Return integers approximately in the ratio of q to 1 − q."""
-    left = min(max(round(q * _PARTS), 1), _PARTS - 1)
-    return left, _PARTS - left
-
-
-def _below(q: float) -> tuple[int, int] | None:
-    """Return the odds of a quantile, with q rounded down; None if q is too close to 0."""
-    left = math.floor(q * _PARTS) if q > 0.0 else 0
-    return (left, _PARTS - left) if left >= 1 else None
-
-
-def _above(q: float) -> tuple[int, int] | None:
-    left = math.ceil(q * _PARTS) if q < 1.0 else _PARTS
-    return (left, _PARTS - left) if left < _PARTS else None
-
-
-def _share(odds: tuple[int, int]) -> float:
-    return odds[0] / sum(odds)
+def _above(q: float) -> int:
+    """Return q in parts of `_PARTS`, rounded up; none of them if there is no such quantile."""
+    return math.ceil(q * _PARTS) % _PARTS if q < 1.0 else _WHOLE[1]
 
 
 def _nearest(quantiles: Floats) -> float:

@@ -24,7 +24,7 @@ from epsilons.loading import later
 from epsilons.results.release import Expected, Spending
 from epsilons.risk import Weighing
 from epsilons.risk.weighing import Assumption, assumption_of
-from epsilons.types import About, Column, Data, Floats, Integers, Loss, Missing, Neighbours
+from epsilons.types import About, Column, Data, Floats, Integers, Loss, Menu, Missing, Neighbours
 
 if TYPE_CHECKING:
     from epsilons.results.release import kinds
@@ -33,6 +33,7 @@ else:
 
 __all__ = [
     "TERMS",
+    "UNWEIGHED",
     "WORDS",
     "Answer",
     "Call",
@@ -56,13 +57,14 @@ class Call:
     """The people who are asked, and the terms of the call.
 
     Attributes:
-        epsilon: each person's budget, as the user gave it.
+        epsilon: each person's budget, as the user gave it; with a menu, a `door.Chosen` object.
         data: a frame or a file; None if the columns are arrays.
         person: the column that identifies people, or None.
         neighbours: "replace" or "add-remove".
         declared: public declarations about people with private budgets; None under replace.
         share: the fraction of everyone's budget that this question can use. The shares of all
             questions to the same people sum to at most 1.
+        weights: the weights of people; None if everyone counts equally.
     """
 
     epsilon: Any
@@ -71,15 +73,20 @@ class Call:
     neighbours: str
     declared: Declared | None = None
     share: Fraction = Fraction(1)
+    weights: door.Weights | None = None
 
     @classmethod
     def of(
         cls,
         *,
         epsilon: Column | None,
+        menu: Menu | None = None,
         data: Data | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
         person: Column | None = None,
+        weights: Column | None = None,
         neighbours: Neighbours = "replace",
         levels: Levels | None = None,
         cap: float | None = None,
@@ -93,12 +100,22 @@ class Call:
         private = neighbours == "add-remove"
         if not private:
             _refuse_public_facts(levels, cap)
+        elif weights is not None:
+            raise ArgumentError(
+                'weights are for neighbours="replace": they are public, and so is everyone who has '
+                "one. If it is private who takes part, publish the mean of each stratum, and "
+                "combine them: release.combine."
+            )
+        epsilon = door.chosen(epsilon, menu)
+        if private and isinstance(epsilon, door.Chosen):
+            levels = _of_menu(epsilon, levels)
         return cls(
             epsilon=epsilon,
-            data=door.source(data, separator),
+            data=door.source(data, separator, decimal, thousands),
             person=person,
             neighbours=neighbours,
             declared=declared_of(epsilon, levels, cap) if private else None,
+            weights=None if weights is None else door.Weights(weights),
         )
 
     @property
@@ -187,7 +204,7 @@ TERMS: Final = tuple(inspect.signature(Call.of).parameters)
 
 def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the user's arguments that belong to the call, by name."""
-    return {name: given[name] for name in TERMS}
+    return {name: given[name] for name in TERMS if name in given}
 
 
 def _refuse_public_facts(levels: object, cap: object) -> None:
@@ -198,6 +215,25 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
                 f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
                 f"levels and caps follow from them. Leave {name} out."
             )
+
+
+def _of_menu(epsilon: door.Chosen, levels: Levels | None) -> Levels:
+    """Return the levels of a menu: its budgets, or the same budgets with numbers of people.
+
+    Raises:
+        ArgumentError: `levels` has other budgets than the menu.
+    """
+    offered = np.unique(epsilon.menu.budgets[epsilon.menu.budgets > 0.0])
+    each: list[float] = offered.tolist()
+    if levels is None:
+        return each
+    ladder = declared_of(epsilon, levels, None).ladder
+    if not np.array_equal(ladder.levels, Ladder.declare(offered).levels):
+        raise ArgumentError(
+            "levels: the budgets that people were offered are those of menu. Leave levels out, or "
+            "give the same budgets, each with the number of people you expect."
+        )
+    return levels if isinstance(levels, (Mapping, Budgets)) else each
 
 
 def _part(level: float, share: Fraction) -> float:
@@ -326,6 +362,15 @@ WORDS: Final = ("about", "related", "loss", "confidence", "method", "missing")
 """The fields of every question, including those that users cannot choose; ledgers hash them."""
 
 
+UNWEIGHED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "weights": "weights are for a mean with bounds, a total and frequencies: nothing is proven "
+        "for weights of anything else here. Leave them out."
+    }
+)
+"""The sentence about weights of questions for which people have none."""
+
+
 @dataclass(frozen=True)
 class Sentences:
     """The sentences of a release.
@@ -360,6 +405,7 @@ class Question(ABC):
             renamed.
         RENAMED: fields with their former names, which ledgers use.
         LATER: fields that earlier versions did not have.
+        weighable: whether people can have weights.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
             why.
         values: an array, or the name of a column of the data.
@@ -386,6 +432,7 @@ class Question(ABC):
     KIND: ClassVar[str]
     RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
     LATER: ClassVar[tuple[str, ...]] = ()
+    weighable: ClassVar[bool] = False
     NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -475,6 +522,30 @@ class Question(ABC):
                 "related=False, or a number such as 0.05, if you can defend it. Nothing was spent."
             )
 
+    def check_weights(self, call: Call) -> None:
+        """Reject weights for a question, or under an assumption, for which nothing is proven.
+
+        Raises:
+            ArgumentError: the call has such weights.
+        """
+        if call.weights is None:
+            return
+        if not self.weighable:
+            raise ArgumentError(UNWEIGHED["weights"])
+        if self.assumption.sampled:
+            raise ArgumentError(
+                'weights with about="population": weights say that people are no plain sample, so '
+                "its sampling error is unknown here. Leave about out: the interval is then about "
+                "the weighted mean of exactly these people, and the sampling error of your design "
+                "comes on top."
+            )
+        if self.related is False:
+            raise ArgumentError(
+                "weights with related=False: people who stand for different numbers of others are "
+                "not interchangeable. Write related=0.05: the weighted means of people with "
+                "different ε/weight differ by at most that part of the range; or leave it out."
+            )
+
     def policy(self, neighbours: str) -> str:
         """Return how missing values are treated."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
@@ -514,9 +585,13 @@ class Question(ABC):
         self,
         *,
         epsilon: Column,
+        menu: Menu | None = None,
         data: Data | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
         person: Column | None = None,
+        weights: Column | None = None,
         neighbours: Neighbours = "replace",
         levels: Levels | None = None,
         cap: float | None = None,
@@ -525,9 +600,13 @@ class Question(ABC):
 
         Args:
             epsilon: as for `epsilons.publish`, like all other arguments.
+            menu: the budgets that words stand for, if `epsilon` is a column of words.
             data: a frame, the path of a file, or None.
             separator: the character that separates the columns of a CSV file.
+            decimal: the decimal mark of numbers in a file of text.
+            thousands: the mark between thousands there.
             person: the column that identifies people.
+            weights: the weights of people.
             neighbours: "replace" or "add-remove".
             levels: the public budget levels, for add/remove.
             cap: the most that anyone spends, for add/remove.
@@ -539,6 +618,7 @@ class Question(ABC):
         self.check(neighbours)
         call = Call.of(**terms)
         self.check_terms(call)
+        self.check_weights(call)
         return call
 
     @abstractmethod

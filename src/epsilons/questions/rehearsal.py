@@ -17,9 +17,9 @@ from epsilons.budgets.allocation.declared import declared_of
 from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import LevelCounts, Selection, TheLine
-from epsilons.questions.locate import CENTRE, DEVIATION, ROUNDS
-from epsilons.questions.outer import HIGH, LOW
+from epsilons.draws.mechanisms import LevelCounts, Nested, Selection, TheLine
+from epsilons.questions.locate import DEVIATION, ROUNDS
+from epsilons.questions.outer import HIGH
 from epsilons.questions.question import Answer, Call, Draw, Question
 from epsilons.results.release import ByLevel, shown_levels
 from epsilons.risk import Weighing
@@ -33,9 +33,6 @@ _OCTAVE: Final = line.CELLS
 _RINGS: Final = 24
 """The index of the radius that serves as the deviation, counted from the smallest radius. This
 radius is the width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
-
-_OF_RANGES: Final = (CENTRE, DEVIATION, LOW, HIGH)
-"""Descriptions of the selections that estimate a range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +146,13 @@ def _said(draw: Draw, *, close: bool) -> Any:
     mechanism, total = draw.mechanism, draw.total
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
+    if isinstance(mechanism, Nested):
+        # Noise makes intervals longer than needed, so the result is half a scale beyond the best.
+        far = mechanism.distances(*total)
+        return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
     if not isinstance(mechanism, Selection):
         return total
     candidates = mechanism.candidates
-    if mechanism.seeks not in _OF_RANGES:
-        there, masses = total
-        low, high = mechanism.odds
-        upto = np.cumsum(masses.astype(object)) * (low + high)
-        return int(there[np.searchsorted(upto, int(masses.astype(object).sum()) * low)])
     if mechanism.seeks == DEVIATION:
         return candidates.first if close else candidates.first + _RINGS
     middle = _ONE if isinstance(candidates, TheLine) else candidates.last // 2

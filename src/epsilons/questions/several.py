@@ -21,7 +21,8 @@ from epsilons.draws.mechanisms import SeveralSums, build_several
 from epsilons.errors import PrivacyError
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import Answer, Call, Draw, Question
-from epsilons.results.release import ByLevel, Scalar
+from epsilons.questions.ways import spending
+from epsilons.results.release import Scalar
 from epsilons.risk.margins import SeveralMeans, WeighedTogether
 
 __all__ = ["Together", "asks", "gathered", "shared", "together"]
@@ -103,10 +104,10 @@ class Together:
         return Answer(
             estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
             method=allocation.method,
-            n=allocation.n,
+            n=self.counted.n,
             risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
             exact=allocation.exact,
-            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+            spent=spending(self.counted, allocation.spent),
             beside=words.drawn_together(mechanism.means),
         )
 

@@ -13,7 +13,7 @@ from epsilons.budgets.allocation.declared import Declared
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.questions import ways
 from epsilons.questions.designs import Design, Known, cell_design, cells_of
-from epsilons.questions.question import Call, Question, Sentences, Steps
+from epsilons.questions.question import UNWEIGHED, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
 from epsilons.results.release import Scalar
 from epsilons.results.release.kinds import Pair
@@ -89,7 +89,7 @@ class SoftQuestion(Question):
 
 
 def not_taken(statistic: str, squared: str) -> dict[str, str]:
-    """Return the reasons why these questions have no arguments for a loss and a unit.
+    """Return the reasons why these questions have no loss, no unit and no weights.
 
     Args:
         statistic: the name of the statistic.
@@ -99,6 +99,7 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
         "loss": f"loss={{}} is not for a {statistic}, which minimizes mean squared errors: leave "
         "loss out.",
         "unit": f"unit: a {statistic} is in {squared}. Leave it out, and put it in title.",
+        **UNWEIGHED,
     }
 
 

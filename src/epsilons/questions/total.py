@@ -45,6 +45,7 @@ class Total(Question):
     statistic: ClassVar[str] = "total"
     KIND: ClassVar[str] = "Total"
     describes: ClassVar[str] = "the total of a column of {file}"
+    weighable: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(TotalMethod)[1:]
     NOT_TAKEN: ClassVar[Mapping[str, str]] = {
         "about": "about={} is invalid for a total, which is about exactly these people: a "
@@ -123,7 +124,8 @@ class Total(Question):
             )
             raise BoundsError(f"bounds={self.bounds!r}: {why}. Write bounds=(0, hi) or (lo, 0).")
         missing = "error" if refuses else "midpoint"  # the `Ask` says what a missing value adds
-        return door.open(self.values, **call.given, missing=missing, ladder=call.ladder)
+        given = {**call.given, "missing": missing, "ladder": call.ladder, "weights": call.weights}
+        return door.open(self.values, **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
         """Return the sums to compute first: each person's rows are added up."""
@@ -133,7 +135,8 @@ class Total(Question):
         """Yield one sum: weighted under replace, and of equal weights under add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "replace":
-            return ways.replace(counted, self.goal, self.method, self._built, self._read)
+            read = partial(self._read, counted.weight)
+            return ways.replace(counted, self.goal, self.method, self._built, read)
         terms = call.terms
         lowest = float(terms.ladder.levels[0])
         # Everyone gets the same weight, because unequal private weights would leave the sum
@@ -145,9 +148,15 @@ class Total(Question):
         """Build the mechanism of one weighted sum."""
         return build(allocation, grid=door.GRID, bounds=self.bounds)
 
-    def _read(self, mechanism: Additive, drawn: int) -> Read:
-        """Compute the total from a draw under replace: the number of people times the mean."""
-        n, goal, weighing = int(mechanism.counts.sum()), self.goal, mechanism.weighing
+    def _read(self, weight: float, mechanism: Additive, drawn: int) -> Read:
+        """Compute the total from a draw under replace: the number of people times the mean.
+
+        Args:
+            weight: the weight of one unit; 1 without weights.
+            mechanism: the mechanism that was drawn from.
+            drawn: the lattice point that was drawn.
+        """
+        n, goal, weighing = int(mechanism.counts.sum()) * weight, self.goal, mechanism.weighing
         margin = Weighed(weighing, mechanism.slack)
         estimate = self._estimate(n * mechanism.estimate(drawn), n, margin)
         risk = goal.in_units(goal.risk(weighing), estimate.bounds)

@@ -28,7 +28,7 @@ from epsilons.draws.mechanisms import LevelCounts, added_up
 from epsilons.loading import later
 from epsilons.questions.designs import Design, Known, expected, tells
 from epsilons.questions.question import Answer, Draw, Steps
-from epsilons.results.release import ByLevel, Expected
+from epsilons.results.release import ByLevel, Expected, PerWeight
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
@@ -49,6 +49,7 @@ __all__ = [
     "counted_first",
     "replace",
     "replace_end",
+    "spending",
 ]
 
 
@@ -127,9 +128,19 @@ def replace_end(
         n=counted.n,
         risk=found.risk,
         exact=exact and found.exact,
-        spent=ByLevel(counted.levels, spent, counted.counts),
+        spent=spending(counted, spent),
         weighing=found.weighing,
     )
+
+
+def spending(counted: Tally, spent: Floats) -> ByLevel:
+    """Return everyone's spending under replace, given that of a person or unit at each level."""
+    heads, weight = counted.heads, counted.weight
+    if heads is None:
+        return ByLevel(counted.levels, spent, counted.counts)
+    total = weight * float(counted.counts.sum())
+    people = (heads.by_level, weight, total, heads.fewest, heads.most)
+    return PerWeight(counted.levels, spent, *people)
 
 
 def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:

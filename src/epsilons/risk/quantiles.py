@@ -22,6 +22,7 @@ from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers
 
 __all__ = [
+    "NestedQuantiles",
     "OpenQuantiles",
     "QuantilesMargin",
     "SelectedQuantiles",
@@ -34,6 +35,7 @@ __all__ = [
     "crossing",
     "cumulative",
     "inverted",
+    "nested_shift",
     "open_exceeds",
     "open_tail",
     "quantile_of_cells",
@@ -632,8 +634,74 @@ class SelectedQuantiles(QuantilesMargin):
         return min(ends), max(ends)
 
 
+@storable("risk.NestedQuantiles")
+@dataclass(frozen=True, eq=False)
+class NestedQuantiles(QuantilesMargin):
+    """Margin of quantiles that were selected privately, each with one of nested intervals.
+
+    Guarantee:
+        The guarantee of `TableQuantiles`. If the rank gap of a side is too small for a confidence,
+        the bound of the range is used on that side.
+        Proof: docs/proofs/quantiles.md (3).
+
+    Attributes:
+        quantiles: orders of the quantiles, in (0, 1).
+        weighing: the weights of people in weighted ranks; its scale is not used.
+        cells: number of cells.
+        picks: three numbers for each quantile: its cell, the first cell of its interval, and the
+            cell after the last.
+        gaps: two rank gaps for each quantile, to the ranks that its interval must reach below and
+            above, as shares of the total weight. They do not matter where it ends at a bound.
+        tried: number of intervals to select from.
+        rate: decrease of the log probability of an interval per unit of rank (share of weight).
+    """
+
+    quantiles: Floats
+    weighing: Weighing
+    cells: int
+    picks: Integers
+    gaps: Floats
+    tried: int
+    rate: float
+
+    def values(self, bounds: Bounds) -> Floats:
+        """The middles of the selected cells."""
+        edges = even(bounds, self.cells)
+        return np.asarray(((edges[:-1] + edges[1:]) / 2.0)[self.picks[::3]])
+
+    def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
+        """The confidence interval of the quantile at this index."""
+        edges, q, beta = even(bounds, self.cells), float(self.quantiles[at]), 1.0 - confidence
+        needed = nested_shift(self.weighing, assumption, q, beta, self.tried, self.rate)
+        reached = self.gaps[2 * at : 2 * at + 2] >= needed
+        _, start, end = self.picks[3 * at : 3 * at + 3].tolist()
+        low, high = edges[[start, end]].tolist()
+        return low if reached[0] else bounds[0], high if reached[1] else bounds[1]
+
+
+def nested_shift(
+    weighing: Weighing, assumption: Assumption, q: float, beta: float, tried: int, rate: float
+) -> float:
+    """Rank gap with which the selected one of nested intervals misses with probability at most β.
+
+    The widest interval is the whole range. An interval that misses is accepted with probability at
+    most e^{−rate·(gap − off)}, and only matters if it is visited before the first one that is wide
+    enough: with probability ½. One selection serves both sides. So the gap is that of one side of
+    `selection_shift` with (tried − 1)/4 candidates. Proof: docs/proofs/quantiles.md (3).
+
+    Args:
+        weighing: the weights of people.
+        assumption: the assumption about the data.
+        q: order of the quantile, in (0, 1).
+        beta: error probability of both sides together.
+        tried: number of intervals to select from.
+        rate: decrease of the log probability per unit of rank (share of weight).
+    """
+    return selection_shift(weighing, assumption, q, beta, (tried - 1) / 4.0, rate)
+
+
 def selection_shift(
-    weighing: Weighing, assumption: Assumption, q: float, beta: float, cells: int, rate: float
+    weighing: Weighing, assumption: Assumption, q: float, beta: float, cells: float, rate: float
 ) -> float:
     """Rank gap with which an outer selection is on the correct side, except with probability β/2.
 

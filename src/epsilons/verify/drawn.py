@@ -299,6 +299,45 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
         yield Comparison("selection: candidates drawn one at a time", _PICKS, chance)
 
 
+def _nested(mechanism: Any, tools: _Tools) -> Found:
+    """Check drawn intervals for simulated people, against the law of permute-and-flip.
+
+    If every candidate arrives at a uniform time, candidate i is selected if it is accepted, and no
+    other candidate that is accepted arrives earlier. So P(i) = ∫ a_i·Π_{j≠i}(1 − x·a_j) dx over
+    [0, 1], where a are the probabilities of acceptance. The integrand is a polynomial, for which
+    Gauss–Legendre quadrature is exact.
+    """
+    starts, ends = ([int(each) for each in side] for side in (mechanism.starts, mechanism.ends))
+    scale, parts, size = int(mechanism.scale), int(mechanism.parts), len(starts)
+    middle, unit = size // 2, min(max(1, scale // parts), _LARGE)
+    nodes, lengths = np.polynomial.legendre.leggauss(size // 2 + 1)
+    times = (nodes + 1.0) / 2.0
+    groups = sorted({0, 1, size // 4, middle, middle + 1, 3 * size // 4, size - 1} - {size})
+    for people in (
+        {starts[middle]: unit, ends[middle] - 1: 2 * unit + 1, ends[-1]: unit},
+        {starts[-1]: 2 * unit, starts[0]: unit, ends[middle]: unit, ends[-1] - 1: unit // 2 + 1},
+    ):
+        everyone = sum(people.values())
+        surplus = [
+            min(
+                mechanism.low * everyone - parts * sum(k for c, k in people.items() if c < start),
+                parts * sum(k for c, k in people.items() if c < end) - mechanism.high * everyone,
+            )
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        far = [max(0, -at, back) for at, back in zip(surplus, [0, *surplus], strict=False)]
+        accepted = np.array([math.exp(-(each - min(far)) / scale) for each in far])
+        missed = np.log1p(-times[:, None] * accepted)
+        others = np.exp(missed.sum(axis=1)[:, None] - missed)
+        law = accepted * (lengths / 2.0 @ others)
+        places = sorted(people)
+        given = np.array(places), np.array([people[at] for at in places])
+        found = [mechanism.draw(tools.source, total=given) for _ in range(_PICKS)]
+        counts = np.add.reduceat(np.bincount(found, minlength=size), groups)
+        chance = shares(counts.tolist(), np.add.reduceat(law, groups).tolist())
+        yield Comparison("nested: intervals drawn one at a time", _PICKS, chance)
+
+
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
     """Check how often the first query fires, with a threshold slightly or far above it."""
     scale = mechanism.query
@@ -347,6 +386,7 @@ _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "two sums": _sums,
     "counts": _counts,
     "selection": _selection,
+    "nested": _nested,
     "crossing": _crossing,
     "diffusion": _diffusion,
     "composition": _composed,

@@ -45,6 +45,6 @@ def _check(given: dict[str, Any]) -> None:
 CHECK = Checking(
     "check",
     params=parameters(*EVERY),
-    help="Look at FILE (Parquet, CSV or TSV) before anything is published from it: for the "
-    "curator, not for publication. The options are those that will publish.",
+    help="Look at FILE (Parquet, CSV, TSV, JSON lines or Excel) before anything is published from "
+    "it: for the curator, not for publication. The options are those that will publish.",
 )

@@ -93,7 +93,7 @@ def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
 @FILE
 @click.option("--person", required=True, help="The column that says which person a row belongs to.")
 @click.option("--epsilon", required=True, help="The column of budgets, or one number for everyone.")
-@options.taken("separator")
+@options.taken("menu", "separator", "decimal", "thousands")
 @click.option("--consent", help="How people agreed to give more than earlier, in words.")
 @options.JSON
 def enrol(
@@ -101,7 +101,10 @@ def enrol(
     file: str,
     person: str,
     epsilon: str,
+    menu: tuple[tuple[tuple[str, float], ...], ...],
     separator: str | None,
+    decimal: str | None,
+    thousands: str | None,
     consent: str | None,
     as_json: bool,
 ) -> None:
@@ -111,7 +114,10 @@ def enrol(
             file,
             person=person,
             epsilon=options.number_or_column(epsilon),
+            menu=options.menu(menu),
             separator=separator,
+            decimal=decimal,
+            thousands=thousands,
             consent=consent,
         )
     spoken.tell(vars(told), str(told), as_json=as_json)

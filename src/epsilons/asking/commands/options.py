@@ -30,6 +30,8 @@ __all__ = [
     "Decorator",
     "Files",
     "Parameter",
+    "labels",
+    "menu",
     "number_or_column",
     "of",
     "offered",
@@ -68,6 +70,22 @@ class _Level(Parameter):
         except ValueError:
             form = "EPSILON or EPSILON:PEOPLE" if self._alone else "EPSILON:PEOPLE"
             self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
+
+
+class _Words(Parameter):
+    """A parameter type for WORD=EPSILON, such as strict=0.1, or several with commas between."""
+
+    name = "menu"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, tuple):
+            return value
+        try:
+            pairs = [each.split("=") for each in str(value).split(",")]
+            return tuple((word.strip(), float(epsilon)) for word, epsilon in pairs)
+        except ValueError:
+            form = "WORD=EPSILON, such as strict=0.1 or closed=0"
+            self.fail(f"{value!r} is not {form}.", param, ctx)
 
 
 class _LevelOrMenu(_Level):
@@ -202,6 +220,14 @@ OPTIONS: Final = (
     _of("x", required=True, help="The first column of values."),
     _of("y", required=True, help="The second column of values."),
     _of("epsilon", required=True, help="The column of budgets, or one number for everyone."),
+    _of(
+        "menu",
+        type=_Words(),
+        multiple=True,
+        metavar="WORD=EPSILON",
+        help="What a word in the column of budgets stands for; repeat it for each, or write "
+        "strict=0.1,open=2.",
+    ),
     _range("bounds", "The range that values can have, whatever the data are."),
     _range("x_bounds", "The range that values of x can have.", required=True),
     _range("y_bounds", "The range that values of y can have.", required=True),
@@ -237,11 +263,14 @@ OPTIONS: Final = (
     _of("edges", help="The edges of bins for numbers, such as 0,18,65."),
     _of("other", help="The category for values that are missing or not declared."),
     _of("person", help="The column that says which person a row belongs to."),
+    _of("weights", help="The column of weights: how many people each person stands for."),
     _of(
         "separator",
         callback=lambda _context, _option, given: "\t" if given == r"\t" else given,
         help="The separator of a CSV file; by default a comma, or a tab in .tsv files.",
     ),
+    _of("decimal", help="The decimal mark in a file of text, such as ','; by default a point."),
+    _of("thousands", help="The mark between thousands in a file of text, such as '.'."),
     _of(
         "missing",
         type=click.Choice(MISSING),
@@ -418,6 +447,27 @@ def offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
             "--level: give the number of people you expect for all levels, or for none."
         )
     return guesses or [level for level, _ in levels]
+
+
+def menu(given: tuple[tuple[tuple[str, float], ...], ...]) -> dict[Any, float] | None:
+    """The `menu` argument. Words are integers if all of them are integers.
+
+    Raises:
+        UsageError: a word is given twice.
+    """
+    pairs = [pair for each in given for pair in each]
+    words = labels(tuple(word for word, _ in pairs))
+    if len(set(words)) < len(words):
+        raise click.UsageError("--menu: a word is given twice. Each stands for one budget.")
+    return dict(zip(words, (epsilon for _, epsilon in pairs), strict=True)) or None
+
+
+def labels(words: tuple[str, ...]) -> list[Any]:
+    """Return labels as integers if all of them are integers, otherwise as text."""
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        return list(words)
 
 
 def number_or_column(text: str) -> float | str:

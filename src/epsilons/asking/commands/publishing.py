@@ -27,7 +27,7 @@ __all__ = [
     "terms",
 ]
 
-FILE = click.argument("file", type=click.Path(dir_okay=False))
+FILE = click.argument("file", type=click.Path())
 
 EVERY = (
     FILE,
@@ -62,12 +62,16 @@ class Publish(click.Command):
         own = {*_arguments(question), *TERMS}
         own |= {"unknown_range"} if question.range_may_be_found else set()
         own -= {"missing"} if "categories" in own else set()  # frequencies have --other instead
+        own -= {"menu"} if self.budgets else set()  # a ledger knows budgets by person
+        own -= set() if question.weighable else {"weights"}
         between = options.of(own, question.every_method, self.budgets)
         hidden = [options.refused(*each) for each in question.NOT_TAKEN.items()]
         super().__init__(
             question.statistic.replace(" ", "-"),
             params=parameters(*self.first, *between, *self.last, *hidden),
-            help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
+            help=self.does.format(
+                question.describes.format(file="FILE (Parquet, CSV, TSV, JSON lines or Excel)")
+            ),
         )
         for param in self.params:  # a count needs no column of values
             if param.name == "value" and _is_optional(question):
@@ -166,7 +170,7 @@ def _group_named(word: str, labels: Iterable[Any]) -> Any:
 def _where(given: str | None) -> Any:
     """Return the argument `where`: COLUMN, or COLUMN=LABEL as a pair."""
     column, equals, label = (given or "").partition("=")
-    return (column, _labels((label,))[0]) if equals else given
+    return (column, options.labels((label,))[0]) if equals else given
 
 
 def _is_optional(question: type[Question]) -> bool:
@@ -233,6 +237,7 @@ def terms(given: dict[str, Any]) -> dict[str, Any]:
         "epsilon": None if epsilon is None else options.number_or_column(epsilon),
         "data": given["file"],
         "levels": options.offered(given["levels"]),
+        "menu": options.menu(given.get("menu", ())),
     }
 
 
@@ -261,20 +266,12 @@ def _groups(given: dict[str, Any]) -> dict[str, Any]:
     by = given["by"]
     if len(by) > 2:
         raise click.UsageError("--by: give one column of groups, or two.")
-    every = [_labels(each) for each in (given["group"], given["group2"])]
+    every = [options.labels(each) for each in (given["group"], given["group2"])]
     if bool(every[1]) != (len(by) == 2):
         raise click.UsageError("--group2 is for the second of two --by: give both, or none.")
     if len(by) == 2:
         return {"by": list(by), "groups": every}
     return {"by": by[0] if by else None, "groups": every[0] or None}
-
-
-def _labels(words: tuple[str, ...]) -> list[Any]:
-    """Return labels as integers if all of them are integers, otherwise as text."""
-    try:
-        return [int(word) for word in words]
-    except ValueError:
-        return list(words)
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:

@@ -34,6 +34,7 @@ _WIDTH: Final = 96
 """The number of characters per line."""
 
 _HINTS: Final = (
+    "ALARM: ",
     "Advice: ",
     "Intervals ",
     "The interval",
@@ -53,6 +54,9 @@ nothing."""
 
 _WORD: Final = re.compile(r"[\w.+-]+|…")
 """A pattern for a word that needs no quotes."""
+
+_ANSWERS: Final = re.compile(r'ep\.frequencies\(…, categories=\["yes", "no"\]\)')
+"""A pattern for the call that asks for the share of each answer."""
 
 _CALL: Final = re.compile(r"\b(?:ep\.)?[Ll]edger(?:\.([a-z]+))?\(([^()]*)\)")
 """A pattern for a call of a ledger, such as `ledger.abandon('wages')`."""
@@ -93,10 +97,15 @@ class _Option:
     def _of_several(self, value: str) -> str:
         if value.startswith("[["):
             return f"{self.word} … {self.word}2 …"
-        each = [_unquoted(one).replace(": ", ":") for one in _listed(value)]
+        each = [_pair(one, "=" if self.word == "--menu" else ":") for one in _listed(value)]
         if self.repeated:
             return " ".join(f"{self.word} {one}" for one in each)
         return f"{self.word} {','.join(each)}"
+
+
+def _pair(text: str, between: str) -> str:
+    """Return an entry of a list; of a mapping, its key and its value with a mark between them."""
+    return between.join(map(_unquoted, text.split(": ")))
 
 
 _YES_OR_NO: Final = {"True": "yes", "False": "no"}
@@ -213,6 +222,7 @@ def _assigned(text: str, known: dict[str, _Option]) -> str:
             return found[0] if flag is None else flag.word
         return known[name].with_value(value)
 
+    text = _ANSWERS.sub("epsilons frequencies … --category yes --category no", text)
     said = re.sub(rf"(?<![\w.\-])(?<!\w\()({names})=({_VALUE})", option, text)
     said = re.sub(r'(--[a-z-]+ [a-z-]+ or )"([a-z-]+)"', r"\1\2", said)
     return re.sub(r"(--[a-z-]+ [\w.-]+), (?=--[a-z])", r"\1 ", said)

@@ -87,7 +87,7 @@ def read(path: Path) -> Study:
         ArgumentError: a key is unknown, or the contents are invalid.
     """
     held = _loaded(path)
-    _refuse_others(f"{path.name}: table", held, ("study", "question"))
+    _refuse_others(f"{path.name}: table", held, ("study", "question", "menu"))
     study, asked = held.get("study"), held.get("question")
     tables = isinstance(asked, list) and all(isinstance(each, dict) for each in asked)
     if not isinstance(study, dict) or not tables or not asked:
@@ -97,6 +97,10 @@ def read(path: Path) -> Study:
     _refuse_others(f"{path.name}, [study]: key", study, ("title", "seed", *TERMS, *CLAIM))
     questions = tuple(_question(each, place) for place, each in enumerate(asked, 1))
     terms = {key: study[key] for key in TERMS if key in study}
+    if "menu" in held:
+        if "menu" in terms:
+            raise ArgumentError("menu: give it once, in [menu] or in [study].")
+        terms["menu"] = held["menu"]
     if "data" in terms:
         terms["data"] = _beside(path, "data", terms["data"])
     if "levels" in terms:

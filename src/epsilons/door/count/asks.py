@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Final, Literal, TypeAlias
@@ -12,7 +12,8 @@ import numpy as np
 
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
 from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
-from epsilons.door.given.categories import Categories, Grouping, LabelKind
+from epsilons.door.count.weights import Heads, Weights
+from epsilons.door.given.categories import ANSWERS, Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.types import Floats, Integers
 
@@ -58,7 +59,8 @@ class Names:
         person: the name of the column of ids.
         missing: a sentence that names further values that count as missing, if any.
         unusable: a sentence that names further budgets that count as missing, if any.
-        marks: names of further columns by parameter: groups, `where` and `y`.
+        chosen: whether budgets are given by the words of a menu.
+        marks: names of further columns by parameter: groups, `where`, `y` and `weights`.
     """
 
     values: str = "values"
@@ -66,6 +68,7 @@ class Names:
     person: str = "person"
     missing: str = ""
     unusable: str = ""
+    chosen: bool = False
     marks: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -113,6 +116,7 @@ class Faults:
         conflicts: people with two budgets.
         nobody: rows, or groups of rows, that have no person, because the id is null.
         most: the largest number of rows of one person.
+        weights: people with two weights.
         undivided: levels in which people's contributions do not add up to one unit each. Only a
             fault of the engine can cause this.
     """
@@ -124,6 +128,7 @@ class Faults:
     conflicts: int = 0
     nobody: int = 0
     most: int = 0
+    weights: int = 0
     undivided: int = 0
 
 
@@ -133,12 +138,13 @@ class Counted:
 
     Attributes:
         levels: the smallest ε of the level, or `BAD_BUDGET`.
-        people: the number of people.
+        people: the number of people; with weights, the number of their units.
         cells: by level and cell, the sum of people's contributions to the cell.
         faults: counts of faults that may lead to a refusal.
         moved: whether `levels.in_range` changed somebody's budget.
         members: by level and group, the number of people with rows in the group; None without
             groups.
+        heads: the number of people, if `people` are units of weight; otherwise None.
     """
 
     levels: Floats
@@ -147,6 +153,7 @@ class Counted:
     faults: Faults
     moved: bool = False
     members: Integers | None = None
+    heads: Heads | None = None
 
 
 def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
@@ -167,6 +174,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
             somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
+    if names.missing and counted.faults.missing >= int(counted.people.sum()):
+        names = replace(names, missing=f"{names.missing} {ANSWERS}")  # perhaps no cell is a number
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
@@ -179,6 +188,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         unit=rules.unit_of(ask),
         categories=rules.labels(ask),
         people=counted.members[order] if ask.apart and counted.members is not None else None,
+        heads=None if counted.heads is None else counted.heads.ordered(order),
+        weight=rules.weight,
     )
 
 
@@ -311,12 +322,14 @@ def _missing(rules: Rules, names: Names, ask: Ask) -> str:
 
 def _either(names: Names) -> str:
     """The names of the columns of categories, for messages."""
-    return " or ".join((*names.marks.values(), names.values))
+    marks = (name for own, name in names.marks.items() if own != "weights")
+    return " or ".join((*marks, names.values))
 
 
 def _by(names: Names) -> str:
     """Return the names of the columns of groups, for messages."""
-    return " and ".join(name for own, name in names.marks.items() if own != "where") or "by"
+    others = ("where", "weights")
+    return " and ".join(name for own, name in names.marks.items() if own not in others) or "by"
 
 
 def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
@@ -350,7 +363,7 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
 
     Args:
         levels: the smallest ε of each level.
-        people: the number of people in each level.
+        people: the number of people in each level; with weights, the number of their units.
         faults: counts of faults that may lead to a refusal.
         names: the names of the parameters in messages.
         unit: the largest contribution of one person to a sum.
@@ -358,7 +371,8 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
-        DataError: there are too few or too many people, or rows without a person.
+        DataError: there are too few or too many people, or rows without a person; or somebody has
+            two weights.
     """
     n = check_size(people, names, unit)
     if faults.most >= MOST_ROWS:
@@ -368,6 +382,13 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
         )
     if n == 0:
         raise DataError(f"{names.either} is empty: there are no people.")
+    if names.chosen and not (levels >= 0.0).all():
+        unknown = int(people[~(levels >= 0.0)].sum())
+        raise BudgetError(
+            f"{names.epsilon} has words that are missing or not in menu, for {unknown:,} of {n:,} "
+            "people. Declare every word that people could choose, and for those who chose none "
+            "fill in a word whose budget is 0."
+        )
     if not (levels >= 0.0).all():
         raise BudgetError(
             f"{names.epsilon} has budgets that are negative, NaN or missing. A budget is a number "
@@ -380,13 +401,18 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
             'Give each its own person; neighbours="add-remove" leaves such rows out. This message '
             "is for the curator only."
         )
+    if faults.weights:
+        raise DataError(
+            f"{names.of('weights')} differs between rows of the same {names.person}. Everyone has "
+            "one weight: give all rows of a person the same."
+        )
     if faults.conflicts:
         raise ConflictingBudgetsError(
             f"{names.epsilon} differs between rows of the same {names.person}. "
             "Everyone has one budget: give all rows of a person their smallest one. "
             "This message is for the curator only."
         )
-    if n < 2:
+    if n < 2:  # a person who is alone is one unit, whatever their weight
         raise DataError(
             f"{names.either} has only one person: the result would be their value. At least two "
             "people are needed."
@@ -489,6 +515,7 @@ class Rules:
         epsilon: the budgets as the user gave them.
         where: the condition that selects rows, as the user gave it.
         beside: the second column of numbers as the user gave it.
+        weights: the weights of people; None if everyone counts equally.
     """
 
     names: Names
@@ -503,6 +530,12 @@ class Rules:
     epsilon: Any = None
     where: Any = None
     beside: Any = None
+    weights: Weights | None = None
+
+    @property
+    def weight(self) -> float:
+        """The weight of one unit; 1 without weights."""
+        return 1.0 if self.weights is None or self.weights.unit is None else self.weights.unit
 
     @property
     def private(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from epsilons.door.count.weights import Heads
 from epsilons.errors import PrivacyError
 from epsilons.types import Booleans, Floats, Integers
 
@@ -137,7 +138,7 @@ class Tally:
 
     Attributes:
         levels: the budget of each level, ascending and distinct: the smallest ε of its people.
-        counts: the number of people in each level.
+        counts: the number of people in each level; with weights, the number of their units.
         cells: by level and cell, the sum over people of their share of the cell, in units of
             1 / `unit`. One person adds exactly `unit` in total; on a ladder, at most `unit`.
         unit: the integer that each person divides among cells. For numbers it is GRID. For
@@ -149,7 +150,10 @@ class Tally:
             means by group they are the labels of groups, and each group has a cell for x and one
             for 1 - x. An additional last cell is for people who are outside all groups, or who have
             no value.
-        people: by level and group, the number of people in the group, if the question needs it.
+        people: by level and group, the number of people in the group, if the question needs it;
+            with weights, the number of their units.
+        heads: if people have weights, the number of people in each level; otherwise None.
+        weight: the weight of one unit; 1 without weights.
     """
 
     levels: Floats
@@ -158,11 +162,18 @@ class Tally:
     unit: int
     categories: tuple[Any, ...]
     people: Integers | None = None
+    heads: Heads | None = None
+    weight: float = 1.0
 
     @property
     def n(self) -> int:
         """The number of people."""
-        return int(self.counts.sum())
+        return int(self.by_level.sum())
+
+    @property
+    def by_level(self) -> Integers:
+        """The number of people in each level."""
+        return self.counts if self.heads is None else self.heads.by_level
 
     @property
     def sums(self) -> Integers:
@@ -244,6 +255,11 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
     if counted.people is not None:
         people = counted.people
         require((people >= 0).all() and (people.sum(axis=1) <= counted.counts).all(), "groups")
+    if counted.heads is not None:
+        number, fewest, most = counted.by_level, counted.heads.fewest, counted.heads.most
+        require((counted.heads.number >= 0).all() and (fewest >= 1).all(), "units of weight")
+        possible = (number * fewest <= counted.counts) & (counted.counts <= number * most)
+        require(possible.all(), "units of weight")
     return counted
 
 

@@ -30,6 +30,7 @@ import numpy as np
 from epsilons.budgets.levels import moved
 from epsilons.door.count.asks import Ask, Counted, Faults, Rules, What, levels_of, summed
 from epsilons.door.count.tallies import GRID, HALF, over_grid, three_cells
+from epsilons.door.count.weights import Heads, ends_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
 from epsilons.errors import ArgumentError
 from epsilons.types import Floats, Integers
@@ -89,6 +90,8 @@ class UnitParts:
         above: the points that are in the cell of x.
         faults: counts of faults that may lead to a refusal. For categories, missing and undeclared
             values are counted from `cell` instead.
+        heads: the number of rows or entries, and the smallest and largest number of units of their
+            people, if everything else is multiplied by these units; otherwise None.
     """
 
     epsilon: Floats | float
@@ -99,6 +102,21 @@ class UnitParts:
     inside: Integers | None = None
     points: Integers | None = None
     above: Integers | None = None
+    heads: Heads | None = None
+
+    def weighed(self, units: Integers | None) -> UnitParts:
+        """Return the parts with everything multiplied by the units of their people.
+
+        Args:
+            units: the number of units of the people of each part; None without weights.
+        """
+        if units is None:
+            return self
+        heads = Heads(self.size, units, units)
+        if self.inside is None or self.points is None or self.above is None:
+            return replace(self, size=self.size * units, heads=heads)
+        parts = {name: getattr(self, name) * units for name in ("size", "inside", "points")}
+        return replace(self, **parts, above=self.above * units, heads=heads)
 
 
 def people_of(
@@ -139,6 +157,10 @@ def of_categories(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
     cell = caught(parts.cell, categories)
     level, each, own = people_of(level_of, parts.size, parts.each)
     people = summed(level, own, levels.size)
+    heads = None
+    if parts.heads is not None:
+        at, _, some = people_of(level_of, parts.heads.number, parts.each)
+        heads = _heads(parts.heads, level_of, summed(at, some, levels.size))
     # size <= n·each for n people, so this is at most n·SHARES, which is checked later.
     share = parts.size if parts.each is None else parts.size * (SHARES // parts.each)
     share = GRID * parts.size if ask.adds else share
@@ -154,7 +176,12 @@ def of_categories(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
         missing=int((cell == MISSING).sum()),
         undeclared=int((cell == UNDECLARED).sum()),
     )
-    return Counted(levels, people, cells, faults, moved(parts.epsilon))
+    return Counted(levels, people, cells, faults, moved(parts.epsilon), heads=heads)
+
+
+def _heads(parts: Heads, level_of: Integers, number: Integers) -> Heads:
+    """Return people with weights by level, given the level of each part and their numbers."""
+    return Heads(number, *ends_of(level_of, parts.fewest, parts.most, len(number)))
 
 
 def check_table(name: str, cells: int, levels: int) -> None:
@@ -193,7 +220,7 @@ def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) 
         cells[place] += int(people[own] @ every) + np.cumsum(more)[:k]
 
 
-def of_groups(parts: UnitParts, rules: Rules) -> Counted:
+def of_groups(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
     """Add up entries by budget level: two cells for each group, and one for people outside.
 
     Raises:
@@ -221,7 +248,12 @@ def of_groups(parts: UnitParts, rules: Rules) -> Counted:
     )
     faults = replace(parts.faults, undivided=divided.wrong)
     cells = divided.cells(outside=rules.outside)
-    return Counted(levels, divided.people, cells, faults, moved(parts.epsilon), divided.members)
+    heads = None
+    if parts.heads is not None:
+        own = parts.heads.number
+        heads = _heads(parts.heads, level_of, table(own) if ask.apart else counted(own))
+    found = (levels, divided.people, cells, faults, moved(parts.epsilon), divided.members)
+    return Counted(*found, heads)
 
 
 @dataclass(frozen=True, eq=False)

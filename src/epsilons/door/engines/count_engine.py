@@ -29,6 +29,7 @@ from epsilons.door.count.units import (
     of_categories,
     of_groups,
 )
+from epsilons.door.count.weights import Heads, ends_of
 from epsilons.door.engines.expressions import (
     Aggregate,
     added_up,
@@ -46,6 +47,7 @@ from epsilons.door.engines.labels_engine import cells_in, labels_of
 from epsilons.door.engines.plan import Plan, Wanted
 from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
 from epsilons.door.engines.table import engine_of
+from epsilons.door.engines.weights_engine import weighted_totals
 from epsilons.door.given.columns import Columns
 from epsilons.types import Floats, Integers
 
@@ -167,6 +169,8 @@ def _query(
     import narwhals as nw
 
     totals = _totals(plan, rows)
+    if plan.weighed:
+        rows, totals = weighted_totals(rows, totals, folded=plan.folded)
     # For entries of numbers, labels were found before the units were divided.
     ready = plan.folded and bool(plan.columns)
     entries = ["each"] if plan.folded and plan.labels else []
@@ -222,13 +226,22 @@ class _Lines:
         return as_integers(self.result[name].fill_null(0))
 
     @cached_property
+    def heads(self) -> Heads | None:
+        """The people of each line and their units, if people have weights; otherwise None."""
+        if not self.plan.weighed:
+            return None
+        return Heads(*(self.found(name) for name in ("heads", "fewest", "most units")))
+
+    @cached_property
     def faults(self) -> Faults:
         """Counts of people's faults, such as two budgets, which are the same for every question."""
         if not self.plan.folded:
             return Faults(most=1)
+        entries = self.found("size") if self.heads is None else self.heads.number
         return Faults(
             conflicts=int(self.found("conflict").sum()) if self.plan.budgets else 0,
-            nobody=int((self.found("size") - self.found("somebody")).sum()),
+            weights=int(self.found("doubles").sum()) if self.plan.weighed else 0,
+            nobody=int((entries - self.found("somebody")).sum()),
             most=int(self.found("most" if self.plan.columns else "each").max(initial=0)),
         )
 
@@ -243,10 +256,11 @@ class _Lines:
             place = cell if index == 0 else joined(place, cell, len(declared.labels))
         whole = each.ask.adds or not self.plan.folded
         entries = None if whole or not each.labels else self.found("each")
-        parts = UnitParts(self.epsilon, place, self.found("size"), entries, self.faults)
+        size = self.found("size")
+        parts = UnitParts(self.epsilon, place, size, entries, self.faults, heads=self.heads)
         if each.ask.what == "cells":
             return of_categories(parts, each.rules, each.ask)
-        return of_groups(self._divided(each, parts), each.rules)
+        return of_groups(self._divided(each, parts), each.rules, each.ask)
 
     def _divided(self, each: Wanted, parts: UnitParts) -> UnitParts:
         """Return the parts with people's contributions to their groups."""
@@ -298,4 +312,8 @@ class _Lines:
         faults = replace(self.faults, missing=int(missing.sum()))
         people = added(size)
         cells = number_cells(each.ask.what, people, sums, each.rules)
-        return Counted(levels, people, cells, faults, moved(self.epsilon))
+        heads = self.heads
+        if heads is not None:
+            units = ends_of(level_of, heads.fewest, heads.most, levels.size)
+            heads = Heads(added(heads.number), *units)
+        return Counted(levels, people, cells, faults, moved(self.epsilon), heads=heads)

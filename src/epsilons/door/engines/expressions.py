@@ -58,7 +58,7 @@ def floats(table: Columns, column: str) -> nw.Expr:
 
 
 def budget_and_person(table: Columns) -> list[nw.Expr]:
-    """Return the column `e` if there are budgets, and the column `who` if there are ids."""
+    """Return `e` if there are budgets, `who` if there are ids, and `d` if there are weights."""
     import narwhals as nw
 
     columns = []
@@ -80,6 +80,8 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
         who = nw.col(table.person)
         float_ids = table.types[table.person].is_float()
         columns.append((who + 0.0 if float_ids else who).alias("who"))
+    if table.units is not None:
+        columns.append(nw.col(table.units).alias("d"))
     return columns
 
 
@@ -166,9 +168,10 @@ def plain_budget(table: Columns, sql: Dialect) -> list[str]:
     if not isinstance(table.epsilon, str):
         return []
     budget = double(table, table.epsilon, sql)
+    units = [] if table.units is None else [f"{sql.name(table.units)} AS d"]
     if engine_of(table.frame).peek == "never":
-        return _budget_and_key(budget, sql)
-    return [f"{budget} AS e"]
+        return [*_budget_and_key(budget, sql), *units]
+    return [f"{budget} AS e", *units]
 
 
 def double(table: Columns, column: str, sql: Dialect) -> str:
@@ -336,14 +339,19 @@ def by_person(
 ) -> nw.LazyFrame[Any]:
     """Aggregate the rows of each person: `size`, the smallest budget `e`, and the largest, `e_max`.
 
+    Units `d` are treated like budgets.
+
     Args:
-        rows: rows with `who`, and with `e` if there is a column of budgets.
+        rows: rows with `who`, with `e` if there is a column of budgets, and with `d` if there is
+            one of weights.
         totals: further aggregates, each for a new column.
         keys: further columns to group by.
     """
     own: dict[str, Aggregate] = {"size": ("", "rows"), **totals}
-    if "e" in rows.collect_schema():
-        own |= {"e": ("e", "min"), "e_max": ("e", "max")}
+    there = rows.collect_schema()
+    for name in ("e", "d"):
+        if name in there:
+            own |= {name: (name, "min"), f"{name}_max": (name, "max")}
     return grouped(rows, ["who", *keys], own)
 
 

@@ -75,9 +75,20 @@ def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     rows = with_ones(rows, plan.table.size)
     if not plan.budgets:
         return with_totals(rows, totals)
-    rows = with_totals(rows, {**totals, "least": ("e", "min")})
-    conflict = (nw.col("least") != nw.col("e")).cast(nw.Int64)
-    return rows.with_columns(nw.col("least").alias("e"), conflict.alias("conflict"))
+    least: dict[str, Aggregate] = {"least": ("e", "min")}
+    least |= {"fewest": ("d", "min")} if plan.weighed else {}
+    rows = with_totals(rows, {**totals, **least})
+    columns = [_differs("least", "e").alias("conflict"), nw.col("least").alias("e")]
+    if plan.weighed:
+        columns += [_differs("fewest", "d").alias("doubles"), nw.col("fewest").alias("d")]
+    return rows.with_columns(*columns)
+
+
+def _differs(first: str, second: str) -> nw.Expr:
+    """Return 1 where two columns differ, otherwise 0."""
+    import narwhals as nw
+
+    return (nw.col(first) != nw.col(second)).cast(nw.Int64)
 
 
 def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -141,6 +152,8 @@ def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         totals["declared"] = ("declared", "sum")
     if plan.budgets:
         totals["e"] = ("e", "min")
+    if plan.weighed:
+        totals["d"] = ("d", "min")
     parts = [
         nw.when(declared).then(number).otherwise(0).cast(nw.Int64).alias(part)
         for part, number in own.items()
@@ -193,7 +206,9 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
             columns += [(GRID * own).alias("high"), r.alias("low")]
     columns.append(added(missing).alias("missing"))
     if plan.budgets:
-        columns.append(whole(nw.col("e") != nw.col("e_max")).alias("conflict"))
+        columns.append(_differs("e", "e_max").alias("conflict"))
+    if plan.weighed:
+        columns.append(_differs("d", "d_max").alias("doubles"))
     entries = entries.with_columns(*columns)
     if asked.ask.adds:
         return entries

@@ -6,6 +6,7 @@ and a dictionary of text is never decoded. After that, all values in no category
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from epsilons.door.engines.entries import Spelling, spelt
 from epsilons.door.engines.expressions import budget_and_person, floats
-from epsilons.door.engines.floats import a_number
+from epsilons.door.engines.floats import a_number, exactly
 from epsilons.door.engines.running import as_integers
 from epsilons.door.engines.table import EngineKind, engine_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
@@ -35,6 +36,7 @@ __all__ = [
     "index_among",
     "labels_of",
     "marked",
+    "numbers_of",
     "placed",
     "sent_along",
     "sorted_out",
@@ -349,6 +351,35 @@ def _bins_sorted_out(
     is_out = undeclared.cast(nw.Int8) + 2 * missing.cast(nw.Int8)
     parts = parts.with_columns(is_out.alias(out))
     return parts.drop(place) if len(without) > MOST_LISTED else parts
+
+
+def numbers_of(
+    rows: nw.LazyFrame[Any],
+    name: str,
+    categories: Categories,
+    spelling: Spelling,
+    numbers: Callable[[Integers], Floats],
+) -> nw.LazyFrame[Any]:
+    """Replace each value by the number that belongs to its cell.
+
+    Args:
+        rows: a frame of any engine.
+        name: the column of values.
+        categories: a few declared categories.
+        spelling: the form of the text of values.
+        numbers: the number of each cell, and of `UNDECLARED`.
+    """
+    import narwhals as nw
+
+    labels, out = labels_of(categories, spelling), f"{name} out"
+    rows = sorted_out(rows, labels, categories, name, out)
+    each = numbers(np.arange(-1, len(labels))).tolist()
+    none, *own = (nw.lit(n) if math.isinf(n) else exactly(n, rows) for n in each)
+    number = none
+    for label, its in zip(labels, own, strict=True):
+        number = nw.when(nw.col(name).is_in([label])).then(its).otherwise(number)
+    number = nw.when(nw.col(out) == 0).then(number).otherwise(none)
+    return rows.with_columns(number.alias(name)).drop(out)
 
 
 def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:

@@ -106,6 +106,11 @@ class Plan:
         return isinstance(self.table.epsilon, str)
 
     @property
+    def weighed(self) -> bool:
+        """Whether people have weights."""
+        return self.table.units is not None
+
+    @property
     def folded(self) -> bool:
         """Whether people can have many rows, which are folded into entries."""
         return self.table.person is not None
@@ -172,7 +177,7 @@ class Plan:
         return self.flags.setdefault(mark.column, f"w{len(self.flags)}")
 
     def rows(self, table: Columns) -> nw.LazyFrame[Any]:
-        """Return rows with all keys, numbers and flags, the budget `e` and the person `who`.
+        """Return rows with all keys, numbers and flags, the budget `e`, `who` and the units `d`.
 
         Args:
             table: the whole table, or a part of its rows.

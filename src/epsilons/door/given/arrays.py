@@ -7,13 +7,14 @@ import numbers
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets.levels import (
     Ladder,
+    budgets_of_units,
     float_down,
     floats_down,
     is_number,
@@ -35,6 +36,7 @@ from epsilons.door.count.asks import (
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
+from epsilons.door.count.weights import Heads, Weights, ends_of
 from epsilons.door.given.categories import (
     MISSING,
     UNDECLARED,
@@ -55,6 +57,7 @@ from epsilons.door.given.column import (
     people,
     same_labels,
 )
+from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import as_cells
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.types import Booleans, Floats, Integers
@@ -73,11 +76,13 @@ __all__ = [
     "fold",
     "groups_of",
     "length",
+    "of_menu",
     "one_budget",
     "read",
     "read_labels",
     "unchecked",
     "unnamed",
+    "weighed",
 ]
 
 
@@ -98,6 +103,8 @@ class Arrays:
         asked: for each row 1 if `where` is true, 0 if it is false, negative if it is neither; None
             without `where`.
         beside: a second number for each row, or None.
+        units: the number of units of each row's person, if people have weights; otherwise None.
+            `epsilon` is then the budget of one unit.
     """
 
     values: Floats
@@ -106,6 +113,7 @@ class Arrays:
     group: Integers | None = None
     asked: Integers | None = None
     beside: Floats | None = None
+    units: Integers | None = None
 
 
 def read(
@@ -283,6 +291,8 @@ def floats(
         ArgumentError: it is not a single column.
         ColumnError: its declared type is not numeric, or an entry is not a number.
     """
+    if isinstance(given, Chosen):
+        return of_menu(given, name, lenient=lenient, private=private)
     column, truth = opened(given, name), kind == "numbers"
     entries = _numbers(column, name, kind, booleans=truth, lenient=lenient, private=private)
     if isinstance(entries, list):
@@ -294,8 +304,17 @@ def floats(
         return np.ascontiguousarray(entries, dtype=np.float64)
 
 
+def of_menu(given: Chosen, name: str, *, lenient: bool, private: bool = False) -> Floats:
+    """Return the budgets that words stand for: see `Menu.of`. Arguments as for `cells_of`."""
+    menu, of = given.menu, "the words of menu"
+    cells = cells_of(given.column, menu.words, name, lenient=lenient, private=private, of=of)
+    return menu.of(cells)
+
+
 def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
     """Return budgets in float64, rounded down, with NaN for entries that are not numbers."""
+    if isinstance(given, Chosen):
+        return of_menu(given, name, lenient=lenient, private=private)
     column = opened(given, name)
     entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
     if isinstance(entries, list):
@@ -314,10 +333,10 @@ def _numbers(
     Raises:
         ColumnError: the declared type is not numeric, or an entry is not a number.
     """
-    held = column.family
+    held, of = column.family, "categories" if booleans or kind == "bins" else "budgets"
     odd = held in ("text", "time") or (held == "boolean" and not booleans)
     if held == "nested" or (odd and not private and not column.inferred):
-        raise wrong_type(kind, f"{name} must be", column.dtype)
+        raise wrong_type(kind, f"{name} must be", column.dtype, of)
     entries = column.entries
     if isinstance(entries, np.ndarray):
         if not odd:
@@ -336,7 +355,7 @@ def _numbers(
     if not lenient:
         for item in entries:
             if type(item) in unfit and not is_null(item):
-                raise wrong_entry(kind, f"{name} must be", type(item))
+                raise wrong_entry(kind, f"{name} must be", type(item), of)
     return [None if type(item) in unfit else item for item in entries]
 
 
@@ -376,6 +395,32 @@ class CellArrays:
     cell: Integers
     epsilon: Floats | float
     person: npt.NDArray[Any] | None
+    units: Integers | None = None
+
+
+Held = TypeVar("Held", Arrays, CellArrays)
+
+
+def weighed(held: Held, weights: Weights, given: object, names: Names) -> Held:
+    """Add the units of each row's person, and replace budgets by those of one unit.
+
+    Args:
+        held: rows, after all checks.
+        weights: the weights of people.
+        given: one weight for each row.
+        names: the names of the columns in messages.
+
+    Raises:
+        ArgumentError: the lengths differ, or it is not a single column.
+        ColumnError: a weight is not a number.
+        DataError: a weight is missing, infinite or not above 0.
+    """
+    name = names.of("weights")
+    found = floats(given, name, lenient=False)
+    if found.size != (held.cell if isinstance(held, CellArrays) else held.values).size:
+        raise _other_length(names.values, name)
+    units = weights.units(found, held.person, name)
+    return replace(held, epsilon=budgets_of_units(held.epsilon, units), units=units)
 
 
 def read_labels(
@@ -570,9 +615,9 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
         return _categories(held, rules, ask)
     if ask.what == "cells":
         raise TypeError("These rows are of numbers: no categories were declared.")
-    people = fold(held.epsilon, held.person, held.values.size)
+    people = fold(held.epsilon, held.person, held.values.size, held.units)
     if rules.some and ask.what == "numbers":
-        return of_groups(_divided(held, people, ask, rules), rules)
+        return of_groups(_divided(held, people, ask, rules), rules, ask)
     return _counted_numbers(held, people, ask, rules)
 
 
@@ -585,12 +630,16 @@ class ArrayPeople:
         rows: the number of rows of each person.
         budgets: the smallest budget of each person, or one budget for all.
         conflicts: the number of people with two budgets.
+        units: the smallest number of units of each person; None without weights.
+        doubles: the number of people with two weights.
     """
 
     who: Integers | None
     rows: Integers
     budgets: Floats | float
     conflicts: int
+    units: Integers | None = None
+    doubles: int = 0
 
     @cached_property
     def by_level(self) -> tuple[Floats, Integers]:
@@ -624,12 +673,18 @@ class ArrayPeople:
 
     def faults(self, **more: int) -> Faults:
         """Return counts of faults of these people, and further faults by name."""
-        return Faults(conflicts=self.conflicts, most=int(self.rows.max(initial=0)), **more)
+        most = int(self.rows.max(initial=0))
+        return Faults(conflicts=self.conflicts, most=most, weights=self.doubles, **more)
 
 
-def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: int) -> ArrayPeople:
-    """Return the people of `size` rows with their smallest budgets."""
-    who, rows, conflicts = None, np.ones(size, dtype=np.int64), 0
+def fold(
+    epsilon: Floats | float,
+    person: npt.NDArray[np.generic] | None,
+    size: int,
+    units: Integers | None = None,
+) -> ArrayPeople:
+    """Return the people of `size` rows with their smallest budgets and numbers of units."""
+    who, rows, conflicts, doubles = None, np.ones(size, dtype=np.int64), 0, 0
     if not isinstance(epsilon, float):
         # A minimum or maximum with NaN would be NaN, so invalid budgets are replaced by a number.
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
@@ -641,7 +696,10 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
             np.minimum.at(smallest, who, epsilon)
             np.maximum.at(largest, who, epsilon)
             epsilon, conflicts = smallest, int((smallest != largest).sum())
-    return ArrayPeople(who, rows, epsilon, conflicts)
+        if units is not None:
+            fewest, most = ends_of(who, units, units, rows.size)
+            units, doubles = fewest, int((fewest != most).sum())
+    return ArrayPeople(who, rows, epsilon, conflicts, units, doubles)
 
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
@@ -662,18 +720,23 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
         parts = cut(g, h)
     if absent is not None:
         parts["absent"] = absent.astype(np.int64)
-    found = {name: people.added(part) for name, part in parts.items()}
+    units = people.units
+    weighed = {name: part if units is None else part * units for name, part in parts.items()}
+    found = {name: people.added(part) for name, part in weighed.items()}
     levels, level_of = people.by_level
-    counts = np.bincount(level_of, minlength=levels.size)
+    counts, heads = np.bincount(level_of, minlength=levels.size), None
+    if units is not None:
+        heads = Heads(counts, *ends_of(level_of, units, units, levels.size))
+        counts = people.added(units)
     cells = number_cells(ask.what, counts, found, rules)
     faults = people.faults(missing=int(gaps.sum()))
-    return Counted(levels, counts, cells, faults, moved(people.budgets))
+    return Counted(levels, counts, cells, faults, moved(people.budgets), heads=heads)
 
 
 def _categories(held: CellArrays, rules: Rules, ask: Ask) -> Counted:
     """Count people, and add up their shares by budget level and category."""
-    people = fold(held.epsilon, held.person, held.cell.size)
-    epsilon, each = people.budgets, None
+    people = fold(held.epsilon, held.person, held.cell.size, held.units)
+    epsilon, each, units = people.budgets, None, people.units
     if ask.adds:  # a person is in the first category if one of their rows is
         first, one = (held.cell == 0).astype(np.int64), np.ones_like(people.rows)
         first = first if people.who is None else summed(people.who, first, one.size)
@@ -682,8 +745,10 @@ def _categories(held: CellArrays, rules: Rules, ask: Ask) -> Counted:
     if people.who is not None:
         each = people.rows[people.who]
         epsilon = epsilon if isinstance(epsilon, float) else epsilon[people.who]
+        units = None if units is None else units[people.who]
     size = np.ones(held.cell.size, dtype=np.int64)
-    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults()), rules, ask)
+    parts = UnitParts(epsilon, held.cell, size, each, people.faults())
+    return of_categories(parts.weighed(units), rules, ask)
 
 
 def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> UnitParts:
@@ -702,7 +767,8 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
     if people.who is None:  # each person gives a whole unit to one group
         one, inside = people.rows, (valued | gaps).astype(np.int64)
         above = np.where(valued, grid, HALF * gaps)
-        return UnitParts(people.budgets, group, one, None, faults, inside, GRID * inside, above)
+        whole = (people.budgets, group, one, None, faults, inside, GRID * inside, above)
+        return UnitParts(*whole).weighed(people.units)
     # A person has one entry for each group in which they have rows, including undeclared groups.
     entry, owner, place = people.who, np.arange(people.rows.size), np.zeros_like(people.rows)
     if arrays.group is not None:
@@ -730,4 +796,5 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
     several = int((of_owner((place >= 0).astype(np.int64)) > 1).sum())
     epsilon = people.budgets if isinstance(people.budgets, float) else people.budgets[owner]
     faults, each = replace(faults, several=several), of_owner(one)[owner]
-    return UnitParts(epsilon, place, one, each, faults, inside, points, above)
+    parts = UnitParts(epsilon, place, one, each, faults, inside, points, above)
+    return parts.weighed(None if people.units is None else people.units[owner])

@@ -17,8 +17,10 @@ from epsilons.parameters import one_of
 from epsilons.types import Floats, Integers
 
 __all__ = [
+    "ANSWERS",
     "MISSING",
     "MOST_GROUPS",
+    "OF",
     "UNDECLARED",
     "Categories",
     "Grouping",
@@ -44,15 +46,32 @@ MOST_GROUPS: Final = 10**5
 """The largest number of groups, counting all pairs if there are two columns."""
 
 AS_TEXT: Final = "Convert it first: text is never read as numbers here."
+ANSWERS: Final = (
+    'For the share of each answer, such as yes and no, ask ep.frequencies(…, categories=["yes", '
+    '"no"]).'
+)
+MENU: Final = (
+    'That includes "inf". If its words stand for budgets, give menu={"strict": 0.1, "open": 2}.'
+)
 GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
 NOTHING: Final[Floats] = np.empty(0)
+
+OF: Final = {
+    "values": "categories",
+    "where": "true and false",
+    "y": "numbers",
+    "weights": "numbers",
+    "epsilon": "the words of menu",
+}
+"""The contents of columns by parameter, for messages. All other parameters are groups."""
+
+_BINS: Final = ", or declare edges to make bins of numbers"
 
 NEEDED: Final[dict[LabelKind, str]] = {
     "numbers": "numbers",
     "bins": "numbers, since edges are declared",
     "text": "text, since categories are strings",
-    "integers": "integers, since categories are integers: cast it first, or declare edges to "
-    "make bins of numbers",
+    "integers": f"integers, since categories are integers: cast it first{_BINS}",
     "booleans": "booleans, since categories are booleans",
 }
 
@@ -180,17 +199,18 @@ def declare(categories: object, edges: object, other: object) -> Categories:
     return Categories(kind, found, declared, catches, breaks, cells)
 
 
-def declare_groups(groups: object) -> Categories:
+def declare_groups(groups: object, name: str = "groups") -> Categories:
     """Return the groups of one column, after checking their labels. A single group is allowed.
 
     Args:
         groups: distinct strings, integers or booleans.
+        name: the parameter, as the user types it.
 
     Raises:
         ArgumentError: the groups are invalid. The message contains none of them.
     """
-    found = tuple(labels(groups, "groups"))
-    kind, declared = _written(found, "groups")
+    found = tuple(labels(groups, name))
+    kind, declared = _written(found, name)
     return Categories(kind, found, declared, None, NOTHING, np.empty(0, dtype=np.int64))
 
 
@@ -255,10 +275,10 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
         kind: the declared kind.
         must: the beginning of the message.
         dtype: the type of the column.
-        of: the word for the declared labels: "categories", "groups", …
+        of: the word for the declared labels: "categories", "groups", …; or "budgets".
     """
     held = family(dtype)
-    what = TIMES if held == "time" else AS_TEXT
+    what = TIMES if held == "time" else _as_text(kind, of)
     if kind == "integers" and held in ("float", "decimal"):
         what = GAPS
     return ColumnError(f"{must} {_needed(kind, of)}; its type is {dtype}. {what}")
@@ -269,7 +289,7 @@ def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories")
 
     The message shows only the type of the entry.
     """
-    what = TIMES if is_time(type_) else AS_TEXT
+    what = TIMES if is_time(type_) else _as_text(kind, of)
     if issubclass(type_, (list, tuple, np.ndarray)):
         what = "One column is meant, with one entry for each row."
     return ColumnError(
@@ -277,8 +297,16 @@ def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories")
     )
 
 
+def _as_text(kind: LabelKind, of: str) -> str:
+    """Return advice for a column that is not of numbers, or not of the declared kind."""
+    if of == "budgets":
+        return f"{AS_TEXT} {MENU}"
+    return f"{AS_TEXT} {ANSWERS}" if kind == "numbers" else AS_TEXT
+
+
 def _needed(kind: LabelKind, of: str) -> str:
-    return NEEDED[kind].replace("categories", of)
+    needed = NEEDED[kind].replace("categories", of)
+    return needed.removesuffix(_BINS) if "menu" in of else needed
 
 
 def _is_unicode(texts: tuple[str, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from epsilons.budgets.levels import Ladder
 from epsilons.door.count.asks import Names, said
@@ -14,9 +14,11 @@ from epsilons.door.engines.floats import on_ladder, rounded_down
 from epsilons.door.engines.running import UNUSABLE, Passed, guarded, on_terminal, unknown_column
 from epsilons.door.engines.table import engine_of, kind_of_data
 from epsilons.door.given import arrays
-from epsilons.door.given.categories import LabelKind, wrong_type
-from epsilons.door.given.files import Role, Separated, TextFile, is_file, open_file
+from epsilons.door.given.categories import OF, LabelKind, wrong_type
+from epsilons.door.given.cells import CellFile, Role
+from epsilons.door.given.files import Told, is_file, open_file
 from epsilons.door.given.frames import called, columns_of, picked, refuse_doubles
+from epsilons.door.given.menus import Chosen, Menu
 from epsilons.door.given.spellings import NOTES, in_query
 from epsilons.door.offers import Offers, joined
 from epsilons.errors import (
@@ -26,28 +28,30 @@ from epsilons.errors import (
     EpsilonsError,
     FileError,
 )
+from epsilons.loading import later
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
+    from epsilons.door.engines import labels_engine
+else:
+    labels_engine = later("epsilons.door.engines.labels_engine")
+
 __all__ = [
     "Columns",
     "Mark",
     "moved",
+    "of_words",
     "opened",
     "read",
     "with_whole",
 ]
 
 
-OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
-"""The contents of columns by parameter, for messages. All other parameters are groups."""
-
-
 @dataclass(frozen=True)
 class Mark:
-    """A further column: the group of a row, a condition (`where`), or a second number (`y`).
+    """A further column: the group of a row, a condition (`where`), a second number, or a weight.
 
     Attributes:
         parameter: the parameter that names it.
@@ -83,6 +87,9 @@ class Columns:
         marks: further columns, in the order in which they were given.
         recast: the parameters for which text is declared, but whose columns are numbers or
             booleans.
+        menu: the menu of the words in the column of budgets; None if it contains numbers.
+        units: the column of units, if people have weights; otherwise None. `epsilon` is then the
+            column of the budgets of one unit each.
     """
 
     frame: nw.LazyFrame[Any]
@@ -99,6 +106,8 @@ class Columns:
     spelling: Spelling = "text"
     marks: tuple[Mark, ...] = ()
     recast: frozenset[str] = frozenset()
+    menu: Menu | None = None
+    units: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
@@ -146,8 +155,10 @@ def read(
     """Return the named columns of `data`, after checking that they exist and have the right types.
 
     Args:
-        values: the name of a column whose type matches `kind`.
-        epsilon: the name of a column of numbers, one number, or budgets by person.
+        values: the name of a column whose type matches `kind`; or the same `Chosen` object as
+            `epsilon`, for the budgets themselves.
+        epsilon: the name of a column of numbers, one number, budgets by person, or the words of a
+            menu (`Chosen`).
         data: a frame, or the path of a file.
         person: the name of a column, or None.
         kind: the required kind of values.
@@ -162,6 +173,12 @@ def read(
         BudgetError: `epsilon` is one number that cannot be a budget.
         FileError: `data` is a path, and the file cannot be read.
     """
+    menu: Menu | None = None
+    held: LabelKind | None = kind
+    if isinstance(epsilon, Chosen):
+        if values is epsilon:
+            values, held = epsilon.column, None
+        menu, epsilon = epsilon.menu, epsilon.column
     if not isinstance(values, str):
         raise ArgumentError("values must be the name of a column of data, since data is given.")
     offers = epsilon if isinstance(epsilon, Offers) else None
@@ -175,37 +192,60 @@ def read(
         )
     if not (person is None or isinstance(person, str)):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    for mark in marks:
-        if not isinstance(mark.column, str):
-            raise ArgumentError(
-                f"{mark.parameter} must be the name of a column of data, since data is given."
-            )
-    table = _open(data, values, budget, person, kind, tuple(marks))
+    _refuse_arrays(marks)
+    table = _open(data, values, budget, person, held or "text", tuple(marks), menu)
     private = (lenient or ladder is not None) and not is_file(data)
-    table, odd = _typed(table, kind, private=private)
+    table, odd = _typed(table, held, private=private)
     table = moved(table)
     if odd:
         table = guarded(lambda: _as_cells(table, odd), *table.failure)
-    for parameter, column, held in _declared(table, kind):
-        if held == "text":
-            _check_dictionary(table, parameter, column)
+    _check_dictionaries(table, held)
     if offers is not None and ladder is not None and table.person is not None:
         who = table.person
         table = guarded(lambda: with_whole(table, who), *table.failure)
-    table = guarded(lambda: _written(table, kind), *table.failure)
+    table = guarded(lambda: of_words(_written(table, held)), *table.failure)
+    if held is None:
+        table = replace(table, values=str(table.epsilon))
     if offers is not None:
         table = guarded(lambda: joined(table, offers), *table.failure)
     table = rounded_down(table, ladder)
     return table if ladder is None else on_ladder(table, ladder)
 
 
+def _refuse_arrays(marks: Sequence[Mark]) -> None:
+    """Refuse further columns that are arrays, because the other columns belong to a frame."""
+    for mark in marks:
+        if not isinstance(mark.column, str):
+            raise ArgumentError(
+                f"{mark.parameter} must be the name of a column of data, since data is given."
+            )
+
+
 def _declared(table: Columns, kind: LabelKind | None) -> list[tuple[str, str, LabelKind]]:
     """Return the columns of a declared kind: parameter, column and kind."""
     own = [] if kind is None else [("values", table.values, kind)]
+    if table.menu is not None:
+        own.append(("epsilon", str(table.epsilon), table.menu.words.kind))
     return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
 
 
-def _written(table: Columns, kind: LabelKind) -> Columns:
+def of_words(table: Columns) -> Columns:
+    """Replace the words of a menu by their budgets, if there is a menu."""
+    import narwhals as nw
+
+    if table.menu is None:
+        return table
+    menu, column = table.menu, str(table.epsilon)
+    words = menu.words.recast if "epsilon" in table.recast else menu.words
+    frame, spelling = table.frame, table.spelling
+    if words.kind == "text":
+        frame, spelling = written(frame, column, table.shown.get("epsilon"))
+    frame = labels_engine.numbers_of(frame, column, words, spelling, menu.of)
+    types = {**table.types, column: nw.Float64()}
+    return replace(table, frame=frame, types=types, menu=None)
+
+
+def _written(table: Columns, kind: LabelKind | None) -> Columns:
     """Convert text and ids to a form that engines compare byte by byte."""
     held: dict[str, LabelKind | None] = dict.fromkeys(table.named.values())
     held |= {column: kind for _, column, kind in _declared(table, kind)}
@@ -221,13 +261,21 @@ def _written(table: Columns, kind: LabelKind) -> Columns:
     return replace(table, frame=frame, spelling=spelling, marks=tuple(marks))
 
 
-def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = False) -> Columns:
+def opened(
+    data: object,
+    person: str,
+    epsilon: str | float,
+    menu: Menu | None = None,
+    *,
+    lenient: bool = False,
+) -> Columns:
     """Open a table in which the values are people's ids, of any type.
 
     Args:
         data: a frame, or the path of a file.
         person: the name of the column of ids.
         epsilon: the name of a column of budgets, or one number.
+        menu: the menu of the words in the column of budgets, or None. `of_words` replaces them.
         lenient: whether budgets of a frame are parsed cell by cell, regardless of their type.
 
     Raises:
@@ -235,7 +283,7 @@ def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = F
         ColumnError: a column does not exist, or budgets have the wrong type.
         FileError: `data` is a path, and the file cannot be read.
     """
-    table = _open(data, person, epsilon, None, "text", ())
+    table = _open(data, person, epsilon, None, "text", (), menu)
     table, odd = _typed(table, None, private=lenient and not is_file(data))
     table = moved(table)
     return guarded(lambda: _as_cells(table, odd), *table.failure) if odd else table
@@ -256,16 +304,17 @@ def _open(
     person: str | None,
     kind: LabelKind,
     marks: tuple[Mark, ...],
+    menu: Menu | None,
 ) -> Columns:
     """Return the named columns of `data`, a file or a frame, as a lazy Narwhals frame."""
     import narwhals as nw
 
     failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
     size = passed = None
-    if isinstance(data, (str, os.PathLike, Separated)):
+    if isinstance(data, (str, os.PathLike, Told)):
         file = open_file(data)
-        if isinstance(file, TextFile):
-            return _open_text(file, values, epsilon, person, kind, marks)
+        if isinstance(file, CellFile):
+            return _open_text(file, values, epsilon, person, kind, marks, menu)
         scanned, failure = file.scan(), file.failure
         size = file.rows(scanned)
         if on_terminal():
@@ -295,16 +344,17 @@ def _open(
         size, frame = len(frame), frame.lazy()
     own = tuple(replace(mark, column=called(mark.parameter)) for mark in marks)
     table = Columns(frame, called("values"), epsilon, person, failure=failure, marks=own)
-    return replace(table, size=size, passed=passed, shown=shown)
+    return replace(table, size=size, passed=passed, shown=shown, menu=menu)
 
 
 def _open_text(
-    file: TextFile,
+    file: CellFile,
     values: str,
     epsilon: str | float,
     person: str | None,
     kind: LabelKind,
     marks: tuple[Mark, ...],
+    menu: Menu | None,
 ) -> Columns:
     """Return the named columns of a CSV file, each under the name of its parameter.
 
@@ -313,15 +363,16 @@ def _open_text(
     """
     import narwhals as nw
 
-    what = "In a CSV file a cell that is"
+    what = f"In {file.called} a cell that is"
     names = replace(
         Names.of_columns(values, epsilon, person, {m.parameter: m.column for m in marks}),
         missing=f" {what} {NOTES[kind]} counts as missing.",
         unusable=f" {what} {NOTES['numbers']} counts as missing.",
+        chosen=menu is not None,
     )
     roles = [Role("values", values, kind)]
     if isinstance(epsilon, str):
-        roles.append(Role("epsilon", epsilon, "bins"))
+        roles.append(Role("epsilon", epsilon, "bins" if menu is None else menu.words.kind))
         epsilon = "epsilon"
     if person is not None:
         roles.append(Role("person", person, "text"))
@@ -330,7 +381,7 @@ def _open_text(
     frame = nw.from_native(file.scan(roles))
     own = tuple(replace(mark, column=mark.parameter) for mark in marks)
     table = Columns(frame, "values", epsilon, person, failure=file.failure, called=names)
-    return replace(table, marks=own)
+    return replace(table, marks=own, menu=menu)
 
 
 def _typed(
@@ -357,9 +408,9 @@ def _typed(
         dtype = schema[column]
         number = dtype.is_numeric()
         readable = private and _is_of_cells(table, dtype)
-        if parameter == "epsilon" and not number:
+        if parameter == "epsilon" and table.menu is None and not number:
             if not readable:
-                raise wrong_type("numbers", table.must(parameter), dtype)
+                raise wrong_type("numbers", table.must(parameter), dtype, "budgets")
             odd[parameter] = "bins"
         fits = {
             "numbers": number or dtype == nw.Boolean,
@@ -422,6 +473,12 @@ def with_whole(table: Columns, column: str) -> Columns:
         return table
     frame = table.frame.with_columns(in_query(column, dtype, "integers").alias(column))
     return replace(table, frame=frame, types={**table.types, column: nw.Int64()})
+
+
+def _check_dictionaries(table: Columns, kind: LabelKind | None) -> None:
+    for parameter, column, held in _declared(table, kind):
+        if held == "text":
+            _check_dictionary(table, parameter, column)
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:

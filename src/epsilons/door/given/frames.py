@@ -24,6 +24,7 @@ from epsilons.door.engines.table import DIALECTS, EngineKind, kind_of_data
 from epsilons.door.given.arrays import unnamed
 from epsilons.door.given.categories import LabelKind as Of
 from epsilons.door.given.column import INFERRED, family
+from epsilons.door.given.menus import Chosen
 from epsilons.door.offers import Offers
 from epsilons.errors import ArgumentError, ColumnError
 
@@ -43,8 +44,9 @@ class AskedRows:
     Columns that exist only in pandas (of objects, or with names that are not text) are arrays here.
 
     Attributes:
-        values: an array; or the name of a column, if `data` is given.
-        epsilon: an array, the name of a column, or one number.
+        values: an array; or the name of a column, if `data` is given. It can be the same `Chosen`
+            object as `epsilon`, if only the number of people is asked.
+        epsilon: an array, the name of a column, or one number; or a `Chosen` array or name.
         data: a frame or the path of a file; None if the others are arrays.
         person: an array, the name of a column, or None.
         names: the names of the columns in messages.
@@ -72,8 +74,8 @@ def asked(
     """Return the user's arguments as arrays or as names of columns.
 
     Args:
-        values: an array, or the name of a column.
-        epsilon: an array, the name of a column, or one number.
+        values: an array, or the name of a column; or `epsilon` itself.
+        epsilon: an array, the name of a column, one number, or the words of a menu (`Chosen`).
         data: a frame, the path of a file, or None.
         person: an array, the name of a column, or None.
         marks: further columns, by parameter.
@@ -87,6 +89,15 @@ def asked(
         ColumnError: several columns have a given name; or a name that is not text does not exist;
             or a column on Dask has the type object.
     """
+    if isinstance(epsilon, Chosen):
+        menu, same = epsilon.menu, values is epsilon
+        kinds = {**(kinds or {}), "epsilon": menu.words.kind}
+        if same:
+            values, kinds = epsilon.column, {**kinds, "values": menu.words.kind}
+        given = asked(values, epsilon.column, data, person, marks, kinds=kinds, private=private)
+        words = Chosen(given.epsilon, menu)
+        names = replace(given.names, chosen=True)
+        return replace(given, values=words if same else given.values, epsilon=words, names=names)
     marks = marks or {}
     if data is None:
         unnamed({said("values", marks): values, "epsilon": epsilon, "person": person, **marks})

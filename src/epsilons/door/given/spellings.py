@@ -12,7 +12,9 @@ parsed as the number, and a number is converted to the text that spells it.
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,12 +22,26 @@ import numpy as np
 
 from epsilons.door.count.tallies import LARGEST
 from epsilons.door.given.categories import LabelKind
+from epsilons.door.given.column import is_time
+from epsilons.errors import ArgumentError
+from epsilons.parameters import choice
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["NOTES", "as_cells", "canonical", "dtype_of", "in_query", "parsed", "whole_of"]
+__all__ = [
+    "NOTES",
+    "PLAIN",
+    "NumberMarks",
+    "as_cells",
+    "as_text",
+    "canonical",
+    "dtype_of",
+    "in_query",
+    "parsed",
+    "whole_of",
+]
 
 BLANKS: Final = " \t"
 """Characters that are stripped around numbers and booleans, but not around text."""
@@ -36,6 +52,61 @@ MOST_EXACT: Final = 2.0**53
 NOT_UTF8: Final = "\ufffd"
 """The replacement character for bytes that are not UTF-8. Text with this character is treated as
 missing, so two names with different invalid bytes are not merged."""
+
+DECIMALS: Final = (".", ",")
+"""Decimal marks."""
+
+THOUSANDS: Final = {" ": "[ \u00a0\u202f]", "'": "['’]", ",": ",", ".": "[.]", "_": "_"}
+"""Marks between thousands, each with a pattern of the characters that it stands for."""
+
+
+@dataclass(frozen=True)
+class NumberMarks:
+    """The marks in the numbers of a text file, as the user declares them.
+
+    Attributes:
+        decimal: the decimal mark.
+        thousands: the mark between thousands; None if there is none.
+
+    Raises:
+        ArgumentError: a mark is unknown, or both are the same.
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        choice("decimal", self.decimal, DECIMALS)
+        if self.thousands is not None:
+            choice("thousands", self.thousands, THOUSANDS)
+        if self.thousands == self.decimal:
+            raise ArgumentError(
+                f"thousands={self.thousands!r} is also the decimal mark: give decimal= too, such "
+                'as decimal="," with thousands=".".'
+            )
+
+    def plain(self, cells: pl.Series) -> pl.Series:
+        """Return cells with numbers in the grammar of `parsed`, and null for other marks.
+
+        Thousands are separated everywhere or nowhere in a number: 1.234.567 and 1234567, but not
+        1234.567, if the mark is a point. Cells without any mark are unchanged.
+        """
+        point = re.escape(self.decimal)
+        whole, some = "[0-9]*", f"[.{self.decimal}]"
+        if self.thousands is not None:
+            mark = THOUSANDS[self.thousands]
+            whole, some = f"(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|{whole})", f"{some}|{mark}"
+        number = f"^[ \t]*[+-]?{whole}(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?[ \t]*$"
+        bare = cells if self.thousands is None else cells.str.replace_all(mark, "")
+        found = bare.str.replace(self.decimal, ".", literal=True)
+        fits = cells.str.contains(number).fill_null(False)
+        marked = cells.str.contains(some).fill_null(False)
+        return found.set(~fits, None).zip_with(marked, cells)
+
+
+PLAIN: Final = NumberMarks()
+"""The marks of numbers if none are declared: a decimal point."""
+
 
 NOTES: Final[dict[LabelKind, str]] = {
     "numbers": "not a number (text, a date, a decimal comma)",
@@ -61,18 +132,21 @@ def dtype_of(kind: LabelKind) -> type[pl.DataType]:
     return types[kind]
 
 
-def parsed(cells: pl.Series, kind: LabelKind) -> pl.Series:
+def parsed(cells: pl.Series, kind: LabelKind, marks: NumberMarks = PLAIN) -> pl.Series:
     """Return the values of cells. No cell affects the value of another.
 
     Args:
         cells: text, with null for empty cells.
         kind: the kind to parse them as. "numbers" parses true and false as 1 and 0; "bins" does
             not.
+        marks: the marks in numbers.
     """
     if kind == "text":
         return _text(cells)
     if kind == "booleans":
         return _booleans(cells)
+    if marks != PLAIN:
+        cells = marks.plain(cells)
     if kind == "integers":
         return _integers(cells)
     found = _floats(cells)
@@ -145,6 +219,32 @@ def as_cells(entries: Sequence[Any], kind: LabelKind) -> list[Any]:
         for place, each in zip(places, parsed(texts, kind).to_list(), strict=True):
             found[place] = each
     return [whole_of(each) for each in found] if kind == "integers" else found
+
+
+def as_text(entries: Sequence[Any], marks: NumberMarks = PLAIN) -> pl.Series:
+    """Return entries of any types as the cells of a text file, with null for empty ones.
+
+    Numbers and booleans are spelled as in `canonical`, dates and times in the form of ISO 8601.
+    Anything else, such as a list, is null.
+
+    Args:
+        entries: the entries of a column, each with its own type.
+        marks: the marks in numbers that are written as text. Such text is returned in plain form.
+    """
+    import polars as pl
+
+    cells = [_unicode(each) if isinstance(each, str) else _written(each) for each in entries]
+    found = pl.Series(cells, dtype=pl.String)
+    if marks == PLAIN:
+        return found
+    text = pl.Series([isinstance(each, str) for each in entries], dtype=pl.Boolean)
+    return marks.plain(found).zip_with(text, found)
+
+
+def _written(item: Any) -> str | None:
+    if is_time(type(item)) and not isinstance(item, np.generic):
+        return str(item.isoformat() if hasattr(item, "isoformat") else item)
+    return _spelt(item)
 
 
 def canonical(texts: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from epsilons.draws.mechanisms.selection import (
         Candidates,
         CellsOf,
+        Nested,
         Selection,
         TheLine,
         radii,
@@ -47,6 +48,7 @@ __all__ = [
     "Composed",
     "Histogram",
     "LevelCounts",
+    "Nested",
     "Parallel",
     "Selection",
     "SeveralSums",

@@ -18,6 +18,7 @@ from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release.estimate import Cells, Scalar, labelled
+from epsilons.results.release.spending import weights_of
 from epsilons.results.report import numbers
 from epsilons.results.report.shown import Written
 from epsilons.risk import OPEN, SumNoise
@@ -251,7 +252,7 @@ class Derived:
             return Amount(*scalar.margin.total(scalar.bounds, level))
         if release.n is None or release.n_is_noisy:
             _refuse("total", "a mean whose people are public", release)
-        n = float(release.n)
+        n = _size(release)
         low, high = release.interval(level)
         return Amount(n * scalar.value, n * low, n * high)
 
@@ -286,7 +287,7 @@ class Derived:
             return _numbers_of(cells.margin, level)
         if release.n is None or release.n_is_noisy:
             _refuse("counts", "frequencies whose people are public", release)
-        n = float(release.n)
+        n = _size(release)
         ends = (*release.interval(level), *release.band(level))
         return Counts(n * cells.value, *(n * end for end in ends))
 
@@ -374,6 +375,12 @@ def _unequal(name: str) -> NoReturn:
         f"{name}: weights differ and are private, so a weighted sum says little about a number of "
         "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
     )
+
+
+def _size(release: Release) -> float:
+    """The public number of people; the sum of their weights, if they have any."""
+    weights = weights_of(release.spent).get("weights")
+    return float(release.n or 0) if weights is None else float(weights["total"])
 
 
 def _refuse(name: str, of: str, release: Release) -> NoReturn:

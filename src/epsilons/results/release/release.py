@@ -17,7 +17,14 @@ from epsilons.results import report
 from epsilons.results.release import stored
 from epsilons.results.release.derived import Derived, Side, Tabled, goal_for, side_by_side, stakes
 from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
-from epsilons.results.release.spending import ByLevel, Expected, Spending
+from epsilons.results.release.spending import (
+    ByLevel,
+    Expected,
+    PerWeight,
+    Spending,
+    spent_by,
+    weights_of,
+)
 from epsilons.results.release.stored import Entry
 from epsilons.results.report.shown import Shown
 from epsilons.risk.goals import Goal
@@ -204,11 +211,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """
         return self.estimate.influence(lies)
 
-    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent.
 
         Args:
             epsilon: the budget of each person, in any order.
+            weights: the weight of each person, if people have weights in this release.
 
         Returns:
             The amount that each person spent on this release, in the same order.
@@ -216,9 +224,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         Raises:
             BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
                 the lowest level.
-            ArgumentError: the budgets are not a single column.
+            ArgumentError: the budgets are not a single column, or people have no weights.
         """
-        return self.spent.for_each(epsilon)
+        return spent_by(self.spent, epsilon, weights)
 
     @property
     def assumption(self) -> Assumption:
@@ -234,12 +242,16 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         There are no sides if the range was estimated under the assumption of a Gaussian population.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
-        return side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
+        sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
+        weighted = isinstance(self.spent, PerWeight)  # nothing is proven for unrelated budgets
+        return tuple(side for side in sides if side.related is not False or not weighted)
 
     @property
     def _budgets(self) -> Budgets | None:
         """The budgets of the people, or the expected budgets; None if these are private."""
         levels, people = None, None
+        if isinstance(self.spent, PerWeight):
+            return None  # rules are compared for people who count equally
         if self.expected is not None:
             levels, people = self.expected.levels, self.expected.people
         elif isinstance(self.spent, ByLevel):
@@ -339,7 +351,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)
-        weak = report.weak_budgets(row.epsilon for row in self.spent)
+        weak = report.weak_budgets(self.spent.budgets)
         return [*weak, *few, *held, *said.cautions(self)]
 
     def _in_a_line(self) -> str:
@@ -405,6 +417,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             "sides": [],
             "adds_up": self.spent.ADDS_UP if self.ledger is None else "",
             "spent": [row._asdict() for row in self.spent],
+            **weights_of(self.spent),
             "protects": self.protects,
             "assumes": self.assumes,
             "treats": self.treats,

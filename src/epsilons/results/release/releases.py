@@ -18,7 +18,7 @@ from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
 from epsilons.results.release.release import Release
-from epsilons.results.release.spending import Spending
+from epsilons.results.release.spending import Spending, spent_by, weights_of
 from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
 from epsilons.results.report.shown import Shown
 from epsilons.types import Floats, Length
@@ -169,9 +169,9 @@ class Releases(Shown, Sequence[Release], stored.Stated):
     mechanism: Any
     title: str | None = None
 
-    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent on all releases: see `Release.for_each`."""
-        return self.spent.for_each(epsilon)
+        return spent_by(self.spent, epsilon, weights)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -275,8 +275,8 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                     _all_numbers(blocks, count),
                 ),
                 (
-                    sheet.SpendingTable(
-                        self.spent, any(one.ledger is not None for one in self.each)
+                    said.spending_part(
+                        self.spent, offered=any(one.ledger is not None for one in self.each)
                     ),
                 ),
                 (
@@ -336,6 +336,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                 for _, low, high in self.band(self.confidence)
             ],
             "spent": [row._asdict() for row in self.spent],
+            **weights_of(self.spent),
         }
 
     def to_json(self) -> str:

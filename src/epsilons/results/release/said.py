@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from epsilons import words
 from epsilons.loading import later
 from epsilons.results.release.derived import Side
+from epsilons.results.release.spending import weights_of
 from epsilons.results.release.verdict import (
     Help,
     ReleaseVerdict,
@@ -69,6 +70,7 @@ __all__ = [
     "risk_words",
     "shared_lines",
     "sheet_of",
+    "spending_part",
     "told_in_units",
     "unit_words",
     "values_fact",
@@ -88,6 +90,9 @@ NOTHING: Final = (
 
 _CLEARLY: Final = 0.8
 """An assumption is mentioned if the error under it is below this fraction of the current error."""
+
+_WHOLE: Final = 1e4
+"""Sums of weights from this one on are shown without decimals."""
 
 _STAR: Final = "The row with * is what was assumed."
 _BOUGHT: Final = (
@@ -199,7 +204,11 @@ def _spent_line(spending: Spending) -> str:
     spent = [row.spent for row in rows]
     kept = [row.kept for row in rows if math.isfinite(row.kept)]
     ends = budget(min(spent)), budget(max(spent))
-    said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "") + " each"
+    said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "")
+    if spending.EACH:
+        own = [f", and at most {budget(max(spending.amounts))} each"] if spending.amounts else []
+        return f"{said}{spending.EACH}{''.join(own)}."
+    said += " each"
     most = max(kept, default=0.0)
     if most <= 0.0:
         return f"{said}; nobody keeps any."
@@ -360,7 +369,7 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
 
 def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
     """Yield the last blocks: spending, protection, assumptions, alternatives, and the date."""
-    yield (SpendingTable(release.spent, offered=release.ledger is not None),)
+    yield (spending_part(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
         *(Note("warning", each) for each in new_warnings(release)),
         Note("protected", release.protects),
@@ -378,6 +387,16 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
         *([Note("made", made, depth="brief")] if made else []),
         *statement.notes([release], release.spent),
     )
+
+
+def spending_part(spent: Spending, *, offered: bool) -> SpendingTable:
+    """The table of what people spent.
+
+    Args:
+        spent: the spending.
+        offered: whether the budgets are parts that a ledger offers.
+    """
+    return SpendingTable(spent, offered, of_weights=bool(spent.EACH))
 
 
 def adds_up(releases: Iterable[Release]) -> list[Note]:
@@ -417,7 +436,12 @@ def people_words(release: Release) -> str:
         return "An undisclosed number of people"
     if release.n_is_noisy:
         return f"About {release.n:,.0f} people (a noisy count)"
-    return f"{release.n:,} people"
+    weights = weights_of(release.spent).get("weights")
+    if weights is None:
+        return f"{release.n:,} people"
+    total = weights["total"]
+    told = number(total) if total < _WHOLE else f"{total:,.0f}"
+    return f"{release.n:,} people, whose weights add up to {told}"
 
 
 def people_fact(release: Release, within: str = "") -> Fact:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import words
-from epsilons.budgets.levels import budgets_of_people
-from epsilons.errors import BudgetError
+from epsilons.budgets.levels import budgets_of_people, budgets_of_units
+from epsilons.errors import ArgumentError, BudgetError
 from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
 
@@ -69,13 +69,15 @@ class Spending(Sequence[Spent]):
 
     Attributes:
         ADDS_UP: the sentence that spending adds up over releases.
+        EACH: what budgets and spending in the rows are for, to continue a line.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
+    EACH: ClassVar[str] = ""
 
     @abstractmethod
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent.
+        """Return how much each person spent. If people have weights, give them too: `weights`.
 
         Args:
             epsilon: the budget of each person, in any order.
@@ -93,6 +95,16 @@ class Spending(Sequence[Spent]):
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
         """A row for each level, strictest first; only some levels if there are very many."""
+
+    @property
+    def budgets(self) -> list[float]:
+        """The largest budget of a person in each row."""
+        return [row.epsilon for row in self.rows]
+
+    @property
+    def amounts(self) -> list[float]:
+        """The least and the most that people spent in each row, without public records."""
+        return [row.spent for row in self.rows if 0.0 < row.epsilon < math.inf]
 
     def __call__(self, epsilon: float) -> float:
         """Return how much a person with this budget spent."""
@@ -159,6 +171,94 @@ class ByLevel(Spending):
 
     def __repr__(self) -> str:
         return repr(self.rows)
+
+
+@storable("release.PerWeight")
+@dataclass(frozen=True, eq=False, repr=False)
+class PerWeight(ByLevel):
+    """Spending of people who have weights: rows are for someone of average weight.
+
+    A person of weight w is d = w / `unit` units, rounded, and spends d times what a unit with the
+    budget ε/d spends. Proof: docs/proofs/weights.md (1).
+
+    Attributes:
+        levels: the budgets of units, ascending.
+        spent: the amount that a unit at each level spends.
+        people: the number of people at each level.
+        unit: the weight of one unit.
+        total: the sum of all weights, as counted.
+        fewest: the smallest number of units of a person at each level.
+        most: the largest.
+    """
+
+    EACH: ClassVar[str] = " at the average weight"
+    unit: float
+    total: float
+    fewest: Integers
+    most: Integers
+
+    def __call__(self, epsilon: float, weight: float | None = None) -> float:
+        """Return how much a person with this budget and this weight spent."""
+        return float(self.for_each([epsilon], None if weight is None else [weight])[0])
+
+    @property
+    def budgets(self) -> list[float]:
+        """The largest budget of a person at each level, up to rounding."""
+        found: list[float] = (self.levels * self.most).tolist()
+        return found
+
+    @property
+    def amounts(self) -> list[float]:
+        """The least and the most that people at each level spent, without public records."""
+        finite = (self.levels > 0.0) & np.isfinite(self.levels)
+        ends = [(self.spent * units)[finite] for units in (self.fewest, self.most)]
+        found: list[float] = np.concatenate(ends).tolist()
+        return found
+
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
+        """Return how much each person spent, given their budgets and weights.
+
+        Raises:
+            ArgumentError: weights are not given, or not one for each budget.
+        """
+        budgets = budgets_of_people(epsilon)
+        given = None if weights is None else np.asarray(weights, dtype=np.float64)
+        if given is None or given.shape != budgets.shape:
+            raise ArgumentError(
+                "weights: people have weights in this release, so what they spent depends on them. "
+                "Give one weight for each budget."
+            )
+        units = np.maximum(np.floor(given / self.unit + 0.5), 1.0)
+        spent = super().for_each(budgets_of_units(budgets, units))
+        several = np.minimum(np.nextafter(spent * units, math.inf), budgets)  # never understated
+        return np.where(units == 1.0, spent, several)
+
+    @cached_property
+    def rows(self) -> tuple[Spent, ...]:
+        """A row for each level, for someone of average weight."""
+        people = 0 if self.people is None else int(self.people.sum())
+        units = self.total / self.unit / people
+        return ByLevel(units * self.levels, units * self.spent, self.people).rows
+
+
+def spent_by(spending: Spending, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
+    """Return how much each person spent, given their budgets, and weights if they have any.
+
+    Raises:
+        ArgumentError: weights are given, but people have none; or the other way round.
+    """
+    if isinstance(spending, PerWeight):
+        return spending.for_each(epsilon, weights)
+    if weights is not None:
+        raise ArgumentError("weights: nobody has a weight in this release. Leave weights out.")
+    return spending.for_each(epsilon)
+
+
+def weights_of(spending: Spending) -> dict[str, Any]:
+    """Return public facts about weights as plain data; empty if people have none."""
+    if not isinstance(spending, PerWeight):
+        return {}
+    return {"weights": {"unit": spending.unit, "total": spending.total}}
 
 
 @storable("release.AllOfIt")

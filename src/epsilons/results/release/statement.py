@@ -75,6 +75,7 @@ STAGES: Final = {
     "cells": "a weighted count of the people in each cell plus noise",
     "closed cells": "a weighted count of the people in each cell plus noise that sums to zero",
     "selection": "a quantile by the exponential mechanism",
+    "nested": "a quantile, or an interval around it, by permute-and-flip",
     "two sums": "weighted sums of the values and of their complements plus noise",
     "open cells": "a weighted count of the people in each cell plus noise",
     "counts": "a count of the people at budget levels plus noise",
@@ -113,6 +114,8 @@ PAPERS: Final = {
     'Duchi, Jordan and Wainwright, "Minimax optimal procedures for locally private estimation", '
     "2018": "vector",
     'McSherry and Talwar, "Mechanism design via differential privacy", 2007': "selection",
+    'McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private selection",'
+    " NeurIPS 2020": "nested",
     'Hardt and Talwar, "On the geometry of differential privacy", 2010': (
         "closed-cells several-sums"
     ),
@@ -220,8 +223,11 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
     rows = [row for row in spent if row.epsilon > 0.0]
     cap = ", where the most is a cap" * any(row.kept > 0.0 for row in rows)
     yield _joined(
-        f"Budgets were ε = {_ends(row.epsilon for row in rows)}, and people spent ε = "
-        f"{_ends(row.spent for row in rows)}{cap}.",
+        f"Budgets were ε = {_ends(row.epsilon for row in rows)}{spent.EACH}, and people spent ε = "
+        f"{_ends(row.spent for row in rows)}{spent.EACH}{cap}.",
+        f"Nobody spent more than ε = {number(max(_protected(spent), default=0.0))} in total."
+        if spent.EACH
+        else "",
         "" if any(_protected(spent)) else "Only public records were used, without noise.",
         _adds_up(releases, spent),
     )
@@ -278,6 +284,7 @@ def _who(release: Release) -> str:
     people = "an undisclosed number of people"
     if release.n is not None:
         people = f"{'about ' * release.n_is_noisy}{release.n:,} people"
+        people += ", counted with their weights" * bool(release.spent.EACH)
     share = getattr(release.estimate, "share", None)
     some = share is not None and share(release.assumption, release.confidence) is not None
     answered = release.missing == "exclude" and not release.estimate.adds
@@ -335,7 +342,7 @@ def _adds_up(releases: Sequence[Release], spent: Spending) -> str:
 
 def _protected(spent: Spending) -> list[float]:
     """The amounts spent by people who did not make their record public."""
-    return [row.spent for row in spent if 0.0 < row.epsilon < math.inf]
+    return spent.amounts
 
 
 def _public_records(spent: Spending) -> bool:

@@ -385,7 +385,7 @@ def spending_bars(part: SpendingTable) -> Any:
     base = alt.Chart(alt.Data(values=bars))
     return base.mark_bar().encode(
         y=alt.Y("level:N", sort=names, title=budget_head(part)),
-        x=alt.X("epsilon:Q", title=f"ε of each person{average}: spent and kept"),
+        x=alt.X("epsilon:Q", title=f"ε of {part.whose}{average}: spent and kept"),
         color=alt.Color("part:N", title=None, scale=colours),
     )
 
@@ -420,7 +420,7 @@ def spending(part: SpendingTable) -> Any:
     ]
     y = alt.Y("level:N", sort=names, title=budget_head(part))
     scale = alt.Scale(type="log", nice=False, padding=10)
-    x = alt.X("epsilon:Q", scale=scale, title="ε of each person (log scale)")
+    x = alt.X("epsilon:Q", scale=scale, title=f"ε of {part.whose} (log scale)")
     rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=PALE, strokeWidth=7)
     points = alt.Chart(alt.Data(values=marks)).mark_point(filled=True, size=75, opacity=1)
     colours = alt.Scale(domain=["spends", all_of_it], range=[INK, PALE])

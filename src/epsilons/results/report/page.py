@@ -145,6 +145,8 @@ def _spending(part: SpendingTable) -> Iterator[parts.Part]:
         label = "Spent of each budget: " + "; ".join(f"ε {row[0]}: {row[-2]}" for row in cells)
         of = "the ε offered to this release" if part.offered else "their own ε"
         caption = f"What each person spends of {of}; the light bar is what they keep."
+        if part.of_weights:
+            caption += " Both are in proportion to weights, and shown for the average weight."
         if len(part.levels) > BARS:
             caption += " Levels that share a line are shown by their averages."
         yield parts.PageFigure(charts.svg(drawn, columns=2), label, caption)

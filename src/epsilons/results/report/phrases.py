@@ -165,6 +165,9 @@ BUDGET: Final = "budget ε"
 OFFERED: Final = "offered ε"
 """The heading of the column of budgets if a ledger offers only part of them to a release."""
 
+OF_WEIGHTS: Final = "ε at the average weight"
+"""The heading of the column of budgets if people have weights."""
+
 BARS: Final = 12
 """The maximum number of bars in a figure; if there are more levels, adjacent ones are merged."""
 
@@ -185,6 +188,8 @@ class Merged(NamedTuple):
 
 def budget_head(part: SpendingTable) -> str:
     """The heading of the column of budgets, or of the parts of budgets that a ledger offers."""
+    if part.of_weights:
+        return OF_WEIGHTS
     return OFFERED if part.offered else BUDGET
 
 

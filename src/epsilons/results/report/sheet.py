@@ -185,6 +185,7 @@ class SpendingTable:
     Attributes:
         levels: one entry for each budget.
         offered: whether the budgets are parts that a ledger offers to a release.
+        of_weights: whether budgets and spending are for someone of average weight.
         words: an introduction above the table on a page; "" if there is none.
         depth, section: as in `Note`.
     """
@@ -195,6 +196,12 @@ class SpendingTable:
     depth: Depth = ""
     section: str = "What people spent"
     role: Role = "spent"
+    of_weights: bool = False
+
+    @property
+    def whose(self) -> str:
+        """Whose budgets and spending these are, in words."""
+        return "someone of average weight" if self.of_weights else "each person"
 
 
 @dataclass(frozen=True)

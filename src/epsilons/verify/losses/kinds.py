@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from epsilons.errors import PrivacyError
 from epsilons.verify.losses.laws import NEAR, one_number
-from epsilons.verify.losses.selection import diffused_losses, selection_losses
+from epsilons.verify.losses.selection import diffused_losses, nested_losses, selection_losses
 from epsilons.verify.losses.sums import (
     SUMS,
     exact_additive,
@@ -182,6 +182,11 @@ def _selected(mechanism: Any) -> Verdict:
     return Verdict(budgets, losses, exact=False, neighbours=mechanism.neighbours)
 
 
+def _nested(mechanism: Any) -> Verdict:
+    budgets = budgets_of(mechanism.levels)
+    return Verdict(budgets, nested_losses(mechanism), exact=False, neighbours="replace")
+
+
 def _diffused(mechanism: Any) -> Verdict:
     budgets = budgets_of(mechanism.levels)
     return Verdict(budgets, diffused_losses(mechanism), exact=False, neighbours="replace")
@@ -194,6 +199,7 @@ KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
     "two sums": _paired,
     "counts": _counted,
     "selection": _selected,
+    "nested": _nested,
     "diffusion": _diffused,
     "composition": _composed,
     "parallel": _parallel,

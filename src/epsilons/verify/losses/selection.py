@@ -1,17 +1,19 @@
-"""Privacy losses of selections, which are exponential mechanisms for a weighted quantile.
+"""Privacy losses of selections: of a weighted quantile, and of one of nested intervals.
 
 P(candidate) ∝ prior·e^{−u/scale}. For the odds (l, r), u is an integer combination of weights: u =
 max(0, r·before − l·(in or after), l·after − r·(before or in)). The checker computes u
 independently, from lists of people. It compares u with the mechanism's exponents for some
 candidates, on many small data sets and their neighbours. If a person changes, u changes for each
 candidate. The loss follows from the largest difference between these changes for two candidates.
+
+The same holds for permute-and-flip, which selects one of nested intervals with other distances.
 """
 
 from __future__ import annotations
 
 import decimal
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -26,9 +28,10 @@ _MEDIAN = (1, 1)
 _DIGITS, _TRUSTED = 60, 45
 """Significant digits of the computation, and the number of digits that are relied on."""
 
-_PEOPLE = 3
 _MOST = 2**20
-"""The large weight in the test data sets, next to the small weights 1 and 2."""
+_HEAVY = 2**10
+"""The large weight in the test data sets, next to the small weights 1 and 2; and for nested
+intervals, the weight of each part of two large ones."""
 
 
 class SelectionMechanism(Protocol):
@@ -83,16 +86,146 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     weights = weights_of(mechanism, len(mechanism.levels))
     spread = _spread(mechanism.neighbours, odds)
     _check_prior(mechanism.candidates)
-    for people in _data_sets(mechanism.candidates):
-        before = _exponents(mechanism, people)
+    probes = _probes(mechanism.candidates)
+    cells = probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1
+    _check_moves(
+        lambda people: _exponents(mechanism, people),
+        cells,
+        (1, 2, _MOST),
+        mechanism.neighbours,
+        Fraction(spread, scale),
+    )
+    return tuple(Fraction(k * spread, scale) for k in weights)
+
+
+class NestedMechanism(Protocol):
+    """The fields of a selection of nested intervals that the checker reads."""
+
+    @property
+    def levels(self) -> Any:
+        """The budgets ε."""
+
+    @property
+    def weights(self) -> Any:
+        """The integer weight of a person at each level."""
+
+    @property
+    def scale(self) -> int:
+        """The divisor of u in the exponent."""
+
+    @property
+    def starts(self) -> Any:
+        """The first cell of each interval."""
+
+    @property
+    def ends(self) -> Any:
+        """The cell after the last of each interval."""
+
+    @property
+    def parts(self) -> int:
+        """The denominator of `low` and `high`."""
+
+    @property
+    def low(self) -> int:
+        """The part of the weight that may be before an interval."""
+
+    @property
+    def high(self) -> int:
+        """The part of the weight that must be before the end of an interval."""
+
+    def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
+        """Return u/scale of an interval."""
+
+
+def nested_losses(mechanism: NestedMechanism) -> tuple[Fraction, ...]:
+    """Return an upper bound on the privacy loss of a person at each level: 2·parts·weight/scale.
+
+    An interval is accepted with probability e^{−(u − min u)/scale}. Permute-and-flip selects each
+    interval as if every −u/scale had its own exponential noise, and the largest sum were selected.
+    So the loss is at most the largest difference between the changes of u/scale for two intervals.
+
+    Args:
+        mechanism: one stage of a release of quantiles.
+
+    Raises:
+        PrivacyError: the exponents are not those of such a selection, or change too much.
+    """
+    parts = whole(mechanism.parts, 1, "The denominator of a rank")
+    scale = whole(mechanism.scale, 1, "The divisor of a distance")
+    weights = weights_of(mechanism, len(mechanism.levels))
+    if not len(mechanism.starts) == len(mechanism.ends) >= 1:
+        raise PrivacyError("Every interval has one first cell and one cell after its last.")
+    middle = len(mechanism.starts) // 2
+    start, end = int(mechanism.starts[middle]), int(mechanism.ends[middle])
+    # Two heavy people, one before an interval and one after it, can be too much on either side.
+    heavy = min(max((mechanism.low + mechanism.high) // 2, 1), parts)
+    _check_moves(
+        lambda people: _nested_exponents(mechanism, people),
+        (start - 1, start, end - 1, end),
+        (1, 2, _HEAVY * heavy, _HEAVY * (parts - heavy)),
+        "replace",
+        Fraction(2 * parts, scale),
+    )
+    return tuple(Fraction(2 * parts * k, scale) for k in weights)
+
+
+def _nested_exponents(
+    mechanism: NestedMechanism, people: Sequence[tuple[int, int]]
+) -> list[Fraction]:
+    """Return the exponents of some intervals, checked against a direct count of people."""
+    cells = sorted({cell for cell, _ in people})
+    masses = [sum(k for at, k in people if at == cell) for cell in cells]
+    everyone = sum(masses)
+
+    def surplus(at: int) -> int:
+        before = sum(k for cell, k in people if cell < mechanism.starts[at])
+        upto = sum(k for cell, k in people if cell < mechanism.ends[at])
+        return min(
+            mechanism.low * everyone - mechanism.parts * before,
+            mechanism.parts * upto - mechanism.high * everyone,
+        )
+
+    last = len(mechanism.starts) - 1
+    near = {0, 1, last // 2, last // 2 + 1, last - 1, last}
+    found = []
+    for at in sorted(each for each in near if 0 <= each <= last):
+        distance = max(0, -surplus(at), surplus(at - 1) if at else 0)
+        exponent = mechanism.exponent(at, np.array(cells), np.array(masses))
+        if exponent != Fraction(distance, mechanism.scale):
+            raise PrivacyError("An exponent is not the distance of an interval over the scale.")
+        found.append(exponent)
+    return found
+
+
+def _check_moves(
+    exponents: Callable[[list[tuple[int, int]]], list[Fraction]],
+    cells: Sequence[int],
+    weights: Sequence[int],
+    neighbours: str,
+    most: Fraction,
+) -> None:
+    """Check how far one person moves the exponents, on small data sets and their neighbours.
+
+    Args:
+        exponents: a function that returns the exponents of the candidates to probe.
+        cells: the cells that people are put in.
+        weights: the weights of the people.
+        neighbours: the relation between neighbouring data sets.
+        most: the largest move by a person of weight 1.
+
+    Raises:
+        PrivacyError: a person moves the exponents farther.
+    """
+    for places in itertools.combinations_with_replacement(sorted(set(cells)), len(weights)):
+        people = list(zip(places, weights, strict=True))
+        before = exponents(people)
         for place, (cell, weight) in enumerate(people):
             rest = people[:place] + people[place + 1 :]
-            for other in _neighbours(mechanism, rest, cell, weight):
-                after = _exponents(mechanism, other)
-                moved = [b - a for a, b in zip(before, after, strict=True)]
-                if max(moved) - min(moved) > Fraction(weight * spread, scale):
+            moves = [[*rest, (other, weight)] for other in sorted(set(cells)) if other != cell]
+            for other in [rest] if neighbours == "add-remove" else moves:
+                moved = [b - a for a, b in zip(before, exponents(other), strict=True)]
+                if max(moved) - min(moved) > weight * most:
                     raise PrivacyError("A person moves the exponents farther than their weight.")
-    return tuple(Fraction(k * spread, scale) for k in weights)
 
 
 def _spread(neighbours: str, odds: Sequence[int]) -> int:
@@ -132,26 +265,6 @@ def _probes(candidates: Any) -> list[int]:
     middle = (first + last) // 2
     near = {first, first + 1, middle - 1, middle, middle + 1, last - 1, last}
     return sorted(each for each in near if first <= each <= last)
-
-
-def _data_sets(candidates: Any) -> Iterator[list[tuple[int, int]]]:
-    """Generate small data sets: people with weights 1, 2 and `_MOST`, in candidates or outside."""
-    probes = _probes(candidates)
-    cells = (probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1)
-    for places in itertools.combinations_with_replacement(cells, _PEOPLE):
-        yield list(zip(places, (1, 2, _MOST), strict=True))
-
-
-def _neighbours(
-    mechanism: SelectionMechanism, rest: list[tuple[int, int]], cell: int, weight: int
-) -> Iterator[list[tuple[int, int]]]:
-    if mechanism.neighbours == "add-remove":
-        yield rest
-        return
-    probes = _probes(mechanism.candidates)
-    for other in (probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1):
-        if other != cell:
-            yield [*rest, (other, weight)]
 
 
 def _check_prior(candidates: Any) -> None:

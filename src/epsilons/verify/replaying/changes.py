@@ -201,6 +201,7 @@ class RowFacts:
         private: whether people can be added and removed.
         ordered: whether rows have an order.
         levels: declared budgets.
+        menu: declared words that stand for budgets, or None.
         has: function that returns whether an id exists in the table.
     """
 
@@ -209,6 +210,7 @@ class RowFacts:
     private: bool
     ordered: bool
     levels: list[Any]
+    menu: Mapping[Any, Any] | None
     has: Callable[[Any], bool]
 
 
@@ -391,7 +393,8 @@ def ordinary(question: Any, kind: ColumnKind, role: str) -> list[Any]:
 
 def _declared_for(question: Any, kind: ColumnKind, role: str) -> list[Entry]:
     cells = kind.family == "cells"
-    declared = [(words, str(each) if cells else each) for words, each in _declared(question, role)]
+    found = _declared(question, role)
+    declared = [(words, kind.cell(each) if cells else each) for words, each in found]
     return [each for each in declared if _fits(each[1], kind)]
 
 
@@ -481,6 +484,8 @@ def _near(near: Any, kind: ColumnKind) -> list[Entry]:
 def _budgets(facts: RowFacts) -> list[Entry]:
     """Return entries to try as budgets: declared and invalid ones."""
     kind = facts.kinds["epsilon"]
+    if facts.menu is not None:
+        return _words(list(facts.menu), kind)
     levels = facts.levels or [1.0, 0.1]
     found: list[Entry] = [("the smallest budget", min(levels)), ("the largest budget", max(levels))]
     found += [("a budget of 0", 0), ("a budget of 3", 3)]
@@ -497,13 +502,54 @@ def _budgets(facts: RowFacts) -> list[Entry]:
     if kind.nullable:
         found.append(("no budget", None))
     if kind.family == "cells":
-        found = [(words, str(entry)) for words, entry in found]
+        found = [(words, kind.cell(entry)) for words, entry in found]
         found += [(f"budget: {words}", entry) for words, entry in _CELLS]
     if kind.family in ("other", "text", "boolean"):
         return []
     if kind.family == "integer":
         found = [(words, entry) for words, entry in found if entry is None or _fits(entry, kind)]
     return found
+
+
+def _words(menu: list[Any], kind: ColumnKind) -> list[Entry]:
+    """Return words to try in place of budgets: those of the menu, and others like them."""
+    found: list[Entry] = [(f"word {at} of the menu", word) for at, word in enumerate(menu, 1)]
+    first = menu[0]
+    if isinstance(first, str) and kind.family in ("text", "cells", "objects"):
+        found += _spellings(first, "the first word")
+    found += [("no such word", entry) for entry in _NONE_SUCH.get(kind.family, [])[:1]]
+    if kind.family == "objects":
+        found += [("a word that is a number", 0.5), ("a word that is true", True)]
+    if kind.nullable:
+        found.append(("no word", None))
+    if kind.family == "cells":
+        found = [(told, _cell(entry)) for told, entry in found]
+        found += [(f"word: {told}", entry) for told, entry in _CELLS]
+    return [each for each in found if each[1] is None or _fits(each[1], kind)]
+
+
+def _cell(entry: Any) -> str:
+    return str(entry).lower() if isinstance(entry, bool) else str(entry)
+
+
+def chosen(entry: Any, menu: Mapping[Any, Any]) -> Fraction | float:
+    """Return the ε of a word; 0 if it is not in the menu.
+
+    A number and the text that spells it are the same word.
+    """
+    found = (allowed(menu[word], cells=False) for word in menu if _is_word(entry, word))
+    return next(found, 0)
+
+
+def _is_word(entry: Any, word: Any) -> bool:
+    if type(entry) is type(word):
+        return bool(entry == word)
+    if isinstance(entry, bool) or isinstance(word, bool):
+        return _cell(entry).strip().lower() == _cell(word)
+    try:
+        return float(entry) == float(word)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def allowed(entry: Any, *, cells: bool) -> Fraction | float:

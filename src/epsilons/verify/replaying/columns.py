@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 
-ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where")
+ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where", "weights")
 """The parameters that name columns; `by_2` is the second of two group columns."""
 
 LOOKED_AT: Final = 1000
@@ -50,12 +50,29 @@ class ColumnKind:
         nullable: whether an entry can be null.
         least: the smallest integer.
         most: the largest integer.
+        decimal: the decimal mark in cells.
+        thousands: the mark between thousands in cells; "" if there is none.
     """
 
     family: str
     nullable: bool
     least: int = -(2**63)
     most: int = 2**63 - 1
+    decimal: str = "."
+    thousands: str = ""
+
+    def cell(self, entry: Any) -> str:
+        """Return an entry as a cell, with the decimal mark of the file."""
+        number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
+        return str(entry).replace(".", self.decimal) if number else str(entry)
+
+    def plain(self, cell: Any) -> Any:
+        """Return a cell with a decimal point and without marks between thousands."""
+        if not isinstance(cell, str) or (self.decimal == "." and not self.thousands):
+            return cell
+        if self.decimal != "." and "." in cell and self.thousands != ".":
+            return ""
+        return cell.replace(self.thousands or "\0", "").replace(self.decimal, ".")
 
 
 def spread_out(size: int) -> list[int]:

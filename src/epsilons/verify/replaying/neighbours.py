@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
 # CSV files with one person changed; records are copied as raw bytes.
 
 
+class TextForm(NamedTuple):
+    """How a CSV file is written: the user's arguments."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class TextTable:
     """The records of a CSV file.
@@ -50,6 +58,7 @@ class TextTable:
         at: the index of each column in a record.
         separator: separator of columns.
         folder: the folder for changed copies.
+        kind: the kind of all cells.
     """
 
     path: Path
@@ -59,11 +68,12 @@ class TextTable:
     at: dict[str, int]
     separator: str
     folder: Path
+    kind: ColumnKind
     ordered: bool = field(default=True, init=False)
 
     @classmethod
     def read(
-        cls, path: Path, names: dict[str, Any], separator: str | None, folder: Path
+        cls, path: Path, names: dict[str, Any], text_form: TextForm, folder: Path
     ) -> TextTable:
         """Read an entire file.
 
@@ -75,7 +85,7 @@ class TextTable:
         text = gzip.decompress(text) if lower.endswith(".gz") else text
         if not text.endswith(b"\n"):
             text += b"\n"
-        mark = separator or ("\t" if ".tsv" in lower else ",")
+        mark = text_form.separator or ("\t" if ".tsv" in lower else ",")
         ends = _ends(text, mark.encode())
         header = _cells(text[: int(ends[0])], mark)
         header[0] = header[0].removeprefix("\ufeff")
@@ -83,12 +93,14 @@ class TextTable:
             if name not in header:
                 raise ArgumentError(f"{role}={name!r} is not a column of data.")
         at = {role: header.index(name) for role, name in names.items()}
-        return cls(path, text, ends, names, at, mark, folder)
+        marks = text_form.decimal or ".", text_form.thousands or ""
+        kind = ColumnKind("cells", nullable=False, decimal=marks[0], thousands=marks[1])
+        return cls(path, text, ends, names, at, mark, folder, kind)
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
         """The kind of each column; a cell can contain any text."""
-        return dict.fromkeys(self.names, ColumnKind("cells", nullable=False))
+        return dict.fromkeys(self.names, self.kind)
 
     def _record(self, place: int) -> bytes:
         return self.text[int(self.ends[place]) : int(self.ends[place + 1])]
@@ -228,13 +240,13 @@ class GivenTable(Protocol):
         """
 
 
-def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> GivenTable:
+def table_of(given: Row, data: Any, text_form: TextForm, folder: Path) -> GivenTable:
     """Return the given data as a table that can be changed.
 
     Args:
         given: values, epsilon and person: columns, or names of columns of the data.
         data: a frame, the path of a file, or None.
-        separator: separator of the columns of a CSV file.
+        text_form: how a CSV file is written.
         folder: the folder for changed copies of a file.
 
     Raises:
@@ -249,9 +261,15 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Give
     names = {role: each for role, each in given.items() if _is_column(role, each)}
     if isinstance(data, (str, os.PathLike)):
         path = Path(os.path.expanduser(os.fspath(data)))
-        if not path.name.lower().endswith(".parquet"):
-            return TextTable.read(path, names, separator, folder)
-        held = nw.read_parquet(str(path), backend="polars")
+        if any(each in path.name.lower() for each in (".jsonl", ".ndjson", ".xlsx")):
+            raise ArgumentError(
+                f"data={str(data)!r}: replay changes CSV and Parquet files. Write the table to one "
+                "of these, or give a frame."
+            )
+        if not path.name.lower().endswith(".parquet") and not path.is_dir():
+            return TextTable.read(path, names, text_form, folder)
+        own = f"{path}/[!._]*.parquet" if path.is_dir() else str(path)
+        held = nw.read_parquet(own, backend="polars")
         return _of_frame(held.to_native(), names, _Parquet(folder))
     data = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_like_dataframe(data):

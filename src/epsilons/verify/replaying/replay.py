@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 from epsilons import parameters
 from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
-from epsilons.types import Column, Data, Neighbours
+from epsilons.types import Column, Data, Menu, Neighbours
 from epsilons.verify.fit import check_seed
 from epsilons.verify.replaying.changes import (
     GROUPS,
@@ -20,6 +21,7 @@ from epsilons.verify.replaying.changes import (
     Change,
     RowFacts,
     allowed,
+    chosen,
     columns_of,
     known_marks,
     nasty,
@@ -27,7 +29,7 @@ from epsilons.verify.replaying.changes import (
     ordinary,
     public_groups,
 )
-from epsilons.verify.replaying.neighbours import GivenTable, table_of
+from epsilons.verify.replaying.neighbours import GivenTable, TextForm, table_of
 from epsilons.verify.replaying.runs import Person, Run, RunFound, first_run, level_of, second_run
 
 __all__ = ["Replay", "ReplayOutcome", "replay"]
@@ -138,9 +140,13 @@ def replay(
     question: AnyQuestion,
     *,
     epsilon: Column,
+    menu: Menu | None = None,
     data: Data | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     person: Column | None = None,
+    weights: Column | None = None,
     neighbours: Neighbours = "replace",
     levels: Levels | None = None,
     cap: float | None = None,
@@ -161,10 +167,15 @@ def replay(
     Args:
         question: a question such as `epsilons.Mean(…)`.
         epsilon: the budgets. This and all arguments up to `cap` are as in `epsilons.publish`.
+        menu: the budgets that words stand for, if `epsilon` is a column of words.
         data: a frame, the path of a file, or None if the columns are arrays. Changed copies of a
             file are written to a temporary folder and deleted.
         separator: separator of the columns of a CSV file.
+        decimal: the decimal mark of numbers in a file of text.
+        thousands: the mark between thousands there.
         person: the column that identifies people.
+        weights: the weights of people. A person of d units may move totals d times as far as a
+            unit.
         neighbours: "replace": one person's values change. "add-remove": a person is added or
             removed, or their values, budget or id change.
         levels: for add/remove, the budgets that people were offered.
@@ -184,10 +195,11 @@ def replay(
     given = dict(locals())
     terms = {name: given[name] for name in given if name not in ("question", "changes", "seed")}
     asked = _Replayed(question, terms)
-    columns = {**columns_of(question), "epsilon": epsilon, "person": person}
+    columns = {**columns_of(question), "epsilon": epsilon, "person": person, "weights": weights}
     first = first_run(question, asked.call(columns), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
-        table = table_of(columns, data, separator, Path(folder))
+        form = TextForm(separator, decimal, thousands)
+        table = table_of(columns, data, form, Path(folder))
         trying = _Trying(asked, columns, table, first)
         tried = trying.nasty() if changes is None else trying.given(changes)
         outcomes = tuple(trying.outcome(change, row) for change, row in tried)
@@ -241,7 +253,7 @@ class _Trying:
         levels = [float(level) for level in getattr(declared, "levels", declared)]
         facts = RowFacts(
             self.asked.question, self.table.kinds, self.asked.private, self.table.ordered,
-            levels, self.table.has,
+            levels, self.asked.terms["menu"], self.table.has,
         )  # fmt: skip
         if not usable:
             yield from ((change, None) for change in nasty([], [], facts))
@@ -281,11 +293,14 @@ class _Trying:
         """Return the ε of a row; 0 if the row has no person."""
         if self.arguments["person"] is not None and row.get("person") in (None, ""):
             return 0
-        kind = self.table.kinds.get("epsilon")
+        kind, menu = self.table.kinds.get("epsilon"), self.asked.terms["menu"]
+        if menu is not None:
+            return chosen(row.get("epsilon"), menu) / self._units([row])
         if kind is None:
-            return allowed(self.arguments["epsilon"], cells=False)
+            return allowed(self.arguments["epsilon"], cells=False) / self._units([row])
         # Add/remove rejects no entry: text in a list or a frame is parsed like text in a file.
-        return allowed(row.get("epsilon"), cells=kind.family == "cells" or self.asked.private)
+        cells = kind.family == "cells" or self.asked.private
+        return allowed(kind.plain(row.get("epsilon")), cells=cells) / self._units([row])
 
     def _counts(self, row: dict[str, Any]) -> bool:
         """Whether the person of a row has positive weight in the last draw."""
@@ -300,7 +315,7 @@ class _Trying:
         who = None if change.comes or row is None else self.table.someone(row)
         old = [] if who is None else who.rows
         new = self._rows(change, old, row)
-        person = Person(self._limit(old), self._limit(new))
+        person = Person(self._limit(old), self._limit(new), self._units(old))
         self._check(change, person, old, new)
         made = self.table.changed(who, new, change.place, self.first.seed)
         given = {**self.arguments, **made}
@@ -347,8 +362,19 @@ class _Trying:
         return made
 
     def _limit(self, rows: list[dict[str, Any]]) -> Fraction | float:
-        """Return the budget of a person with these rows: the smallest ε, or 0 without rows."""
+        """Return the budget of a person with these rows: the smallest ε, or 0 without rows.
+
+        If people have weights, it is the budget of one unit.
+        """
         return min((self._budget(row) for row in rows), default=0)
+
+    def _units(self, rows: list[dict[str, Any]]) -> int:
+        """Return the number of units of a person with these rows; 1 without weights."""
+        spent = self.first.answer[0].spent
+        if self.arguments["weights"] is None or not rows:
+            return 1
+        weight = Fraction(float(rows[0]["weights"])) / Fraction(spent.unit)
+        return max(math.floor(weight + Fraction(1, 2)), 1)
 
     def _check(
         self, change: Change, person: Person, old: list[dict[str, Any]], new: list[dict[str, Any]]
@@ -360,11 +386,12 @@ class _Trying:
         """
         if self.asked.private:
             return
-        if change.comes or not new or person.before != person.after:
+        weights = {repr(row.get("weights")) for row in (*old, *new)}
+        if change.comes or not new or person.before != person.after or len(weights) > 1:
             raise ArgumentError(
                 f'"{change.words}" is not a change of one person under neighbours="replace": there '
-                "the number of people and their budgets are public. Change values, or replay with "
-                'neighbours="add-remove".'
+                "the number of people, their budgets and their weights are public. Change values, "
+                'or replay with neighbours="add-remove".'
             )
         groups = {role: [row[role] for row in old[:1]] for role in GROUPS if role in self.arguments}
         if public_groups(self.asked.question) and any(

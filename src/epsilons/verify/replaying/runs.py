@@ -36,10 +36,13 @@ class Person:
     Attributes:
         before: their ε in the first table; 0 if they are absent or not counted.
         after: their ε in the second table; 0 if they are absent or not counted.
+        units: how many units the person is, if people have weights. Budgets are then those of one
+            unit, and a person moves totals `units` times as far.
     """
 
     before: Fraction | float
     after: Fraction | float
+    units: int = 1
 
 
 def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
@@ -74,7 +77,7 @@ def _weights(step: Any, person: Person) -> tuple[int, int]:
     """Return the person's weight in each of the two tables."""
     weights = step.mechanism.weights
     own = [level_of(step, epsilon) for epsilon in (person.before, person.after)]
-    before, after = (int(weights[at]) if at >= 0 else 0 for at in own)
+    before, after = (int(weights[at]) * person.units if at >= 0 else 0 for at in own)
     return before, after
 
 
@@ -117,7 +120,7 @@ def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
     own = [] if part is None else np.flatnonzero(np.asarray(part.levels) == level).tolist()
     if others or not own or person.before != person.after:
         return True, False
-    weight = int(part.weights[own[0]])
+    weight = int(part.weights[own[0]]) * person.units
     return True, abs(by) <= -(-weight * int(part.reach) // int(part.grid))
 
 
@@ -174,7 +177,7 @@ def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, b
 
 
 def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check a selection: a person's weight is in one candidate."""
+    """Check a selection: a person's weight is in one candidate, or divided among several."""
     before, after = _weights(step, person)
     if all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
         return False, True
@@ -195,6 +198,7 @@ _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] =
     "parallel": _parallel,
     "counts": _counts,
     "selection": _selection,
+    "nested": _selection,
 }
 
 

@@ -1,0 +1,188 @@
+"""Weights of people: public numbers that become whole numbers of units before rows are counted.
+
+A person of d units counts as d people who hold the same data and have the budget ε/d each. So sums
+are Σ d·g, and a level is a level of ε/d. Proof: docs/proofs/weights.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.errors import DataError
+from epsilons.types import Floats, Integers
+
+__all__ = [
+    "MOST_UNITS",
+    "Heads",
+    "WeightFacts",
+    "Weights",
+    "ends_of",
+]
+
+MOST_UNITS: Final = 2**32
+"""The largest number of units of one person, and of all people if weights are rounded."""
+
+_FEWEST_BITS: Final = 8
+"""Weights that are not whole numbers are rounded. The largest keeps at least this many bits."""
+
+_REACH: Final = 2.0**100
+"""Weights must be from 1 / _REACH to _REACH, so no scaled weight overflows."""
+
+
+class WeightFacts(NamedTuple):
+    """Public facts about the weights of all people, from one pass.
+
+    How many rows a person has is private, so these are facts about people, and not about rows.
+
+    Attributes:
+        people: the number of people.
+        good: the number of people with a finite weight above 0.
+        low: the smallest of these weights.
+        high: the largest.
+        whole: the number of people whose weight is a whole number.
+        total: the sum of all weights, each at most `MOST_UNITS`. It is exact for whole numbers.
+    """
+
+    people: int
+    good: int
+    low: float
+    high: float
+    whole: int
+    total: float
+
+
+class Heads(NamedTuple):
+    """People who have weights, by level.
+
+    Attributes:
+        number: the number of people; by level and group, if the question asks for people by group.
+        fewest: the smallest number of units of a person in the level.
+        most: the largest.
+    """
+
+    number: Integers
+    fewest: Integers
+    most: Integers
+
+    @property
+    def by_level(self) -> Integers:
+        """The number of people in each level."""
+        return self.number if self.number.ndim == 1 else self.number.sum(axis=1)
+
+    def ordered(self, order: Integers) -> Heads:
+        """Return the same people, with levels in another order."""
+        return Heads(*(each[order] for each in self))
+
+
+class Weights:
+    """The weights of people, as the user gave them.
+
+    Args:
+        column: one weight for each row, or the name of a column of the data.
+
+    Attributes:
+        unit: the weight of one unit; None until the weights have been read. It is the weight itself
+            if all are equal, 1 for whole numbers, and otherwise a power of two.
+    """
+
+    def __init__(self, column: Any) -> None:
+        self.column = column
+        self.unit: float | None = None
+
+    def read(self, facts: Callable[[], WeightFacts], name: str) -> float:
+        """Return the weight of one unit. The first call reads the weights of all rows.
+
+        Args:
+            facts: a function that reads the weights.
+            name: the name of the column in messages.
+
+        Raises:
+            DataError: a weight is missing, infinite or not above 0, or the weights are too
+                different. Weights are public, so this reveals nothing private.
+        """
+        if self.unit is None:
+            self.unit = _unit_of(facts(), name)
+        return self.unit
+
+    def units(self, weights: Floats, person: npt.NDArray[Any] | None, name: str) -> Integers:
+        """Return the number of units of each row.
+
+        Args:
+            weights: the weight of each row.
+            person: the person of each row; None if every row is its own person.
+            name: the name of the column in messages.
+
+        Raises:
+            DataError: as for `read`.
+        """
+        unit = self.read(lambda: _facts(weights, person), name)
+        found = np.floor(weights * (1.0 / unit) + 0.5)
+        return np.clip(found, 1, MOST_UNITS).astype(np.int64)
+
+
+def ends_of(level_of: Integers, fewest: Integers, most: Integers, size: int) -> list[Integers]:
+    """Return the smallest and the largest number of units of a person in each of `size` levels.
+
+    Args:
+        level_of: the level of each part of the people.
+        fewest: the smallest number of units in each part.
+        most: the largest.
+        size: the number of levels.
+    """
+    ends = [np.full(size, MOST_UNITS, dtype=np.int64), np.zeros(size, dtype=np.int64)]
+    np.minimum.at(ends[0], level_of, fewest)
+    np.maximum.at(ends[1], level_of, most)
+    return ends
+
+
+def _facts(weights: Floats, person: npt.NDArray[Any] | None) -> WeightFacts:
+    if person is not None:
+        found, who = np.unique(person, return_inverse=True)
+        rows, weights = weights, np.full(found.size, math.inf)
+        np.minimum.at(weights, who, np.where(rows > 0.0, rows, 0.0))  # NaN is not above 0
+        np.maximum.at(weights, who, np.where(np.isinf(rows), math.inf, 0.0))
+    good = np.isfinite(weights) & (weights > 0.0)
+    own = weights[good]
+    return WeightFacts(
+        people=weights.size,
+        good=own.size,
+        low=float(own.min(initial=math.inf)),
+        high=float(own.max(initial=0.0)),
+        whole=int((np.floor(own) == own).sum()),
+        total=float(np.minimum(own, MOST_UNITS).sum()),
+    )
+
+
+def _unit_of(facts: WeightFacts, name: str) -> float:
+    """Return the weight of one unit: see `Weights.unit`.
+
+    Raises:
+        DataError: as for `Weights.read`.
+    """
+    if facts.good < facts.people:
+        raise DataError(
+            f"{name} has entries that are missing, infinite, or not above 0. A weight says how "
+            "many people somebody stands for: leave people of weight 0 out, or give them the "
+            "budget 0."
+        )
+    if facts.people == 0:
+        return 1.0  # refused later
+    if facts.low == facts.high:
+        return facts.low
+    if facts.low < 1.0 / _REACH or facts.high > _REACH:
+        raise DataError(f"{name} has extreme entries: give weights from 1e-30 to 1e30.")
+    if facts.whole == facts.people and facts.total <= MOST_UNITS:
+        return 1.0
+    # The sum of n weights of at most 2^p is at most 2^(p + log2 n), whatever their order.
+    bits = MOST_UNITS.bit_length() - 1 - (facts.people - 1).bit_length()
+    if bits < _FEWEST_BITS:
+        raise DataError(
+            f"{name}: so many weights can be added up only if they are whole numbers with a sum of "
+            f"at most {MOST_UNITS:,}. Round them first."
+        )
+    return 2.0 ** (math.frexp(facts.high)[1] - bits)

@@ -1,0 +1,140 @@
+"""Weights of people on an engine: the same units, and the same budgets of units, as in NumPy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from epsilons.budgets.levels import LESS_THAN_QUOTIENT
+from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights
+from epsilons.door.engines.expressions import Aggregate, budget_and_person, floats, grouped
+from epsilons.door.engines.floats import exactly, finite
+from epsilons.door.engines.running import collected, guarded
+from epsilons.door.given.columns import Columns
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["weighed", "weighted_totals"]
+
+BUDGET = "the budget of a unit"
+"""The name of the column of budgets of one unit each."""
+
+
+def weighed(table: Columns, weights: Weights) -> Columns:
+    """Replace weights by numbers of units, and budgets by those of one unit.
+
+    The first call reads all weights, in one pass.
+
+    Args:
+        table: a frame with checked columns. One of its marks is `weights`.
+        weights: the weights of people.
+
+    Raises:
+        DataError: a weight is missing, infinite or not above 0, or the engine failed.
+    """
+    import narwhals as nw
+
+    (mark,) = (mark for mark in table.marks if mark.parameter == "weights")
+    given = floats(table, mark.column)
+    unit = weights.read(
+        lambda: guarded(lambda: _facts(table, given), *table.failure), table.showing("weights")
+    )
+    frame = table.frame
+    units = (given * exactly(1.0 / unit, frame) + 0.5).floor()
+    units = nw.when(units < 1.0).then(nw.lit(1.0)).otherwise(units)
+    units = nw.when(units > float(MOST_UNITS)).then(nw.lit(float(MOST_UNITS))).otherwise(units)
+    epsilon = table.epsilon
+    if isinstance(epsilon, str):
+        budget = floats(table, epsilon)
+    else:
+        budget = nw.lit(epsilon) if math.isinf(epsilon) else exactly(epsilon, frame)
+    frame = frame.with_columns(units.alias(mark.column))
+    own = nw.col(mark.column)
+    part = budget / own * exactly(LESS_THAN_QUOTIENT, frame)
+    frame = frame.with_columns(
+        nw.when(own == 1.0).then(budget).otherwise(part).alias(BUDGET), own.cast(nw.Int64)
+    )
+    return replace(
+        table,
+        frame=frame,
+        epsilon=BUDGET,
+        types={**table.types, mark.column: nw.Int64(), BUDGET: nw.Float64()},
+        marks=tuple(each for each in table.marks if each is not mark),
+        units=mark.column,
+    )
+
+
+def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
+    """Read the weights of all people."""
+    import narwhals as nw
+
+    good = finite(given) & (given > 0.0).fill_null(False)
+    most = float(MOST_UNITS)
+    rows = table.frame.select(
+        good.cast(nw.Int64).alias("good"),
+        nw.when(good).then(given).otherwise(nw.lit(1.0)).alias("weight"),
+        *budget_and_person(replace(table, epsilon=1.0)),
+    )
+    if table.person is not None:  # how many rows somebody has is private
+        rows = grouped(rows, ["who"], {name: (name, "min") for name in ("good", "weight")})
+    weight = nw.col("weight")
+    rows = rows.with_columns(
+        (nw.col("good") >= 0).cast(nw.Int64).alias("person"),
+        (weight.floor() == weight).cast(nw.Int64).alias("whole"),
+        nw.when(weight > most).then(nw.lit(most)).otherwise(weight).alias("capped"),
+    )
+    totals: dict[str, Aggregate] = {
+        "people": ("person", "sum"),
+        "good": ("good", "sum"),
+        "low": ("weight", "min"),
+        "high": ("weight", "max"),
+        "whole": ("whole", "sum"),
+        "total": ("capped", "sum"),
+    }
+    found = collected(grouped(rows, [], totals), table.passed)
+    facts = {name: found[name].fill_null(0).item(0) for name in totals}
+    return WeightFacts(
+        people=int(facts["people"]),
+        good=int(facts["good"]),
+        low=float(facts["low"]),
+        high=float(facts["high"]),
+        whole=int(facts["whole"]),
+        total=float(facts["total"]),
+    )
+
+
+def weighted_totals(
+    rows: nw.LazyFrame[Any], totals: dict[str, Aggregate], *, folded: bool
+) -> tuple[nw.LazyFrame[Any], dict[str, Aggregate]]:
+    """Multiply everything that is added up by the units of its person, and count people: `heads`.
+
+    Args:
+        rows: rows or entries with a column of units, `d`.
+        totals: the aggregates of a query. Those of ids are of rows, and not multiplied.
+        folded: whether people can have many rows, which are folded into entries.
+
+    Returns:
+        The rows with new columns, and the aggregates to use instead.
+    """
+    import narwhals as nw
+
+    columns: list[nw.Expr] = []
+    found: dict[str, Aggregate] = {
+        "heads": ("", "rows"),
+        "fewest": ("d", "min"),
+        "most units": ("d", "max"),
+    }
+    if folded:
+        found["doubles"] = ("doubles", "max")
+    for name, (column, how) in totals.items():
+        if how in ("min", "max") or name == "somebody":
+            found[name] = (column, how)
+        elif how == "rows":
+            found[name] = ("d", "sum")
+        else:
+            part = ~nw.col(column).is_null() if how == "count" else nw.col(column)
+            columns.append((part.cast(nw.Int64) * nw.col("d")).alias(f"{name} weighed"))
+            found[name] = (f"{name} weighed", "sum")
+    return rows.with_columns(*columns) if columns else rows, found

@@ -1,0 +1,353 @@
+"""Weights at the door: the same integers on every engine as with dictionaries and fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons as ep
+from epsilons import door
+from epsilons.budgets.levels import budgets_of_units
+from epsilons.door.count.weights import MOST_UNITS, Heads
+from epsilons.door.given import columns
+from epsilons.errors import DataError, EpsilonsError, PrivacyError
+from tests.door.conftest import BACKENDS, SPARK, STEPS, grid, nine_bits, on_engine
+
+EPSILON = [0.1, 0.5, 2.0, math.inf, 0.0]
+BOUNDS = (0.0, 100.0)
+LABELS = ("a", "b", "c")
+ENGINES = [*(name for name in BACKENDS if name != "numpy"), "dask", "ibis"]
+Found = list[tuple[float, int, int, int, list[int]]]  # level, people, most units, units, cells
+
+
+def table(weights: list[float], rows_each: int = 1) -> pl.DataFrame:
+    """Return rows of people with these weights, each with one budget and some rows."""
+    chance = np.random.default_rng(len(weights))
+    who = np.repeat(np.arange(len(weights)), rows_each)
+    budget = np.array([EPSILON[each % 5] for each in range(len(weights))])
+    return pl.DataFrame(
+        {
+            "x": chance.uniform(-10.0, 110.0, who.size),
+            "e": budget[who],
+            "w": np.array(weights)[who],
+            "who": [f"p{each}" for each in who],
+            "kind": [LABELS[each] for each in chance.integers(0, 3, who.size)],
+            "place": [LABELS[each % 3] for each in who],
+            "asked": [bool(each) for each in chance.integers(0, 2, who.size)],
+        }
+    )
+
+
+def units_of(weights: list[float]) -> list[int]:
+    """Return units as the proof defines them, in rational numbers."""
+    if len(set(weights)) == 1:
+        return [1] * len(weights)
+    unit = Fraction(1)
+    whole = all(float(each).is_integer() for each in weights) and sum(weights) <= 2**32
+    if not whole:
+        bits = 32 - (len(weights) - 1).bit_length()
+        unit = Fraction(2) ** (math.frexp(max(weights))[1] - bits)
+    return [max(1, math.floor(Fraction(each) / unit + Fraction(1, 2))) for each in weights]
+
+
+def budget_of(epsilon: float, units: int) -> float:
+    if units == 1 or math.isinf(epsilon):
+        return epsilon
+    return epsilon / units * (1.0 - 2.0**-52)
+
+
+def by_hand(rows: pl.DataFrame, weights: list[float], *, person: bool, cells: str) -> Found:
+    """Count with dictionaries: two cells of numbers, or one for each label."""
+    units, own = units_of(weights), list(rows.iter_rows(named=True))
+    found: dict[float, Any] = {}
+    size = len(own) // len(weights) if person else 1
+    for at in range(0, len(own), size):
+        mine, d = own[at : at + size], units[at // size]
+        level = budget_of(mine[0]["e"], d)
+        key = nine_bits(level)
+        if cells == "kind":
+            part = [0, 0, 0]
+            for row in mine:
+                part[LABELS.index(row["kind"])] += 720720 // size if person else 1
+        else:
+            steps = [grid(row["x"], BOUNDS) for row in mine]
+            mean = (2 * sum(steps) + size) // (2 * size)
+            part = [mean, STEPS - mean]
+        least, people, most, count, sums = found.get(key, (math.inf, 0, 0, 0, [0] * len(part)))
+        sums = [a + d * b for a, b in zip(sums, part, strict=True)]
+        found[key] = (min(least, level), people + 1, max(most, d), count + d, sums)
+    return sorted(found.values())
+
+
+def as_found(tally: door.Tally) -> Found:
+    assert tally.heads is not None
+    own = (tally.levels, tally.by_level, tally.heads.most, tally.counts, tally.cells)
+    return [tuple(each) for each in zip(*(part.tolist() for part in own), strict=True)]  # type: ignore[misc]
+
+
+def counted(data: Any, *, person: bool, cells: str, where: Any = None) -> door.Tally:
+    given = {"epsilon": "e", "data": data, "person": "who" if person else None}
+    if cells == "kind":
+        declared = door.declare(LABELS, None, None)
+        rows = door.open("kind", **given, categories=declared, weights=door.Weights("w"))
+        return rows.count(door.Ask("cells"))
+    rows = door.open("x", **given, where=where, weights=door.Weights("w"))
+    return rows.count(door.Ask("numbers", BOUNDS))
+
+
+INTEGERS = [float(each % 7 + 1) for each in range(60)]
+FRACTIONS = [0.3 + each / 7.0 for each in range(60)]
+EQUAL = [0.37] * 60
+LARGE = [2.0**31, *(float(3 * each + 1) for each in range(59)), 2.0**32]
+
+
+@pytest.mark.parametrize(
+    "weights", [INTEGERS, FRACTIONS, EQUAL, LARGE], ids=["integers", "fractions", "equal", "large"]
+)
+@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.parametrize("cells", ["x", "kind"])
+def test_arrays_give_the_integers_of_dictionaries(
+    weights: list[float], person: bool, cells: str
+) -> None:
+    rows = table(weights, 3 if person else 1)
+    arrays = {name: rows[name].to_numpy() for name in ("x", "e", "w")}
+    who = rows["who"].to_list() if person else None
+    given = {"epsilon": arrays["e"], "person": who, "weights": door.Weights(arrays["w"])}
+    if cells == "kind":
+        declared = door.declare(LABELS, None, None)
+        tally = door.open(rows["kind"].to_list(), **given, categories=declared).count(
+            door.Ask("cells")
+        )
+    else:
+        tally = door.open(arrays["x"], **given).count(door.Ask("numbers", BOUNDS))
+    assert as_found(tally) == by_hand(rows, weights, person=person, cells=cells)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_gives_the_integers_of_dictionaries(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    for weights in (INTEGERS, FRACTIONS, EQUAL, LARGE):
+        for person in (False, True):
+            rows = table(weights, 3 if person else 1)
+            data = on_engine(name, rows, tmp_path, request)
+            for cells in ("x", "kind"):
+                expected = by_hand(rows, weights, person=person, cells=cells)
+                assert as_found(counted(data, person=person, cells=cells)) == expected
+
+
+def test_spark_gives_the_integers_of_dictionaries(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    for person in (False, True):
+        rows = table(FRACTIONS, 3 if person else 1)
+        data = on_engine(SPARK, rows, tmp_path, request)
+        for cells in ("x", "kind"):
+            expected = by_hand(rows, FRACTIONS, person=person, cells=cells)
+            assert as_found(counted(data, person=person, cells=cells)) == expected
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb", "pyarrow by itself", "csv"])
+@pytest.mark.parametrize("person", [False, True])
+def test_groups_and_a_selection_are_the_same_as_in_numpy(
+    name: str,
+    person: bool,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    rows = table(FRACTIONS, 3 if person else 1)
+    data = on_engine(name, rows, tmp_path, request)
+    for more in ({}, {"where": "asked"}, {"missing": "exclude"}, {"groups_are": "public"}):
+        by = {"by": "place", "groups": list(LABELS)} if "where" not in more else {}
+        asked = ep.Mean("x", bounds=BOUNDS, **by, **more)  # type: ignore[arg-type]
+        who = "who" if person else None
+        call = asked.call(epsilon="e", data=data, person=who, weights="w")
+        one = asked.open(call).count(asked.asks(call))  # type: ignore[arg-type]
+        names = {"values": "x", **({"by": "place"} if by else {"where": "asked"})}
+        own = asked.of_columns({role: rows[each].to_list() for role, each in names.items()})
+        ids = rows["who"].to_list() if person else None
+        arrays = own.call(epsilon=rows["e"].to_list(), person=ids, weights=rows["w"].to_list())
+        other = own.open(arrays).count(own.asks(arrays))  # type: ignore[arg-type]
+        assert as_found(one) == as_found(other)
+        if "groups_are" in more:
+            assert one.people is not None
+            assert one.heads is not None
+            assert one.heads.number.tolist() == other.heads.number.tolist()  # type: ignore[union-attr]
+            assert one.heads.number.sum(axis=0).tolist() == [20, 20, 20]
+
+
+@given(
+    st.floats(min_value=2.0**-60, max_value=2.0**20) | st.sampled_from([0.0, math.inf]),
+    st.integers(1, 2**32) | st.integers(1, 1000),
+)
+@settings(max_examples=2000, deadline=None)
+def test_all_units_together_never_have_more_than_the_budget(epsilon: float, units: int) -> None:
+    part = float(budgets_of_units(np.array([epsilon]), np.array([units]))[0])
+    if math.isinf(epsilon):
+        assert part == epsilon
+        return
+    assert units * Fraction(part) <= Fraction(epsilon)
+    assert units * Fraction(part) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+    if units == 1:
+        assert part == epsilon
+
+
+@given(st.lists(st.floats(1e-25, 1e25) | st.integers(1, 9), min_size=2, max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_units_are_those_of_the_proof(weights: list[float]) -> None:
+    own = door.Weights(weights)
+    numbers = np.array(weights, dtype=np.float64)
+    units = own.units(numbers, None, "weights")
+    assert units.tolist() == units_of(numbers.tolist())
+    assert int(units.sum()) <= MOST_UNITS
+    again = door.Weights(weights).units(
+        np.repeat(numbers, 3), np.repeat(np.arange(len(units)), 3), "w"
+    )
+    assert again.tolist() == np.repeat(units, 3).tolist()
+
+
+BAD: dict[str, Any] = {
+    "missing": None,
+    "not a number": math.nan,
+    "zero": 0.0,
+    "negative": -1.0,
+    "infinite": math.inf,
+}
+
+
+@pytest.mark.parametrize("name", ["numpy", "polars", "duckdb", "csv", "pyarrow by itself"])
+@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_weights_are_refused_and_not_shown(
+    name: str,
+    person: bool,
+    bad: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    rows = table([*INTEGERS[:10], 8675309.25], 2 if person else 1)
+    entry = BAD[bad]
+    given = [*rows["w"].to_list()[:-1], entry]
+    rows = rows.with_columns(pl.Series("w", given, dtype=pl.Float64))
+    own = ("x", "e", "w", "who" if person else None)
+    values, epsilon, weights, who = own
+    asked: dict[str, Any] = {"epsilon": epsilon, "weights": weights, "person": who}
+    asked["data"] = None if name == "numpy" else on_engine(name, rows, tmp_path, request)
+    if name == "numpy":
+        values, asked["epsilon"], asked["weights"] = rows["x"], rows["e"], given  # type: ignore[assignment]
+        asked["person"] = rows["who"].to_list() if person else None
+    with pytest.raises(DataError, match=r"weights.* missing, infinite, or not above 0") as refused:
+        ep.mean(values, bounds=BOUNDS, **asked)
+    assert "8675309" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["numpy", "polars", "duckdb", "csv", "pyarrow by itself"])
+@pytest.mark.parametrize("cells", ["x", "kind", "groups"])
+def test_two_weights_of_one_person_are_refused(
+    name: str,
+    cells: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    rows = table(INTEGERS, 2)
+    rows = rows.with_columns(pl.Series("w", [5.0, *rows["w"].to_list()[1:]]))
+    asked: Any = ep.Mean("x", bounds=BOUNDS)
+    if cells == "kind":
+        asked = ep.Frequencies("kind", categories=LABELS)
+    if cells == "groups":
+        asked = ep.Mean("x", bounds=BOUNDS, by="kind", groups=LABELS)
+    given: dict[str, Any] = {"epsilon": "e", "weights": "w", "person": "who"}
+    if name == "numpy":
+        given = {key: rows[column].to_list() for key, column in given.items()}
+        asked = asked.of_columns({key: rows[each].to_list() for key, each in asked.columns.items()})
+    else:
+        given["data"] = on_engine(name, rows, tmp_path, request)
+    with pytest.raises(DataError, match=r"weights.* differs between rows of the same person"):
+        ep.publish([asked], **given)
+
+
+def test_weights_of_other_types_are_refused() -> None:
+    rows = table(INTEGERS)
+    given: dict[str, Any] = {"epsilon": rows["e"], "bounds": BOUNDS}
+    with pytest.raises(EpsilonsError, match="weights must be"):
+        ep.mean(rows["x"], weights=["heavy"] * 60, **given)
+    with pytest.raises(EpsilonsError, match=r"weights and|and weights have different lengths"):
+        ep.mean(rows["x"], weights=INTEGERS[:-1], **given)
+    with pytest.raises(EpsilonsError, match=r"weights='who' must be a column of numbers"):
+        ep.mean("x", epsilon="e", bounds=BOUNDS, data=rows, weights="who")
+    with pytest.raises(EpsilonsError, match=r"weights='nobody' is not a column"):
+        ep.mean("x", epsilon="e", bounds=BOUNDS, data=rows, weights="nobody")
+    with pytest.raises(DataError, match="extreme"):
+        ep.mean([1.0, 2.0], epsilon=1.0, bounds=BOUNDS, weights=[1e-200, 1.0])
+
+
+def test_people_are_counted_and_not_their_units() -> None:
+    with pytest.raises(DataError, match="only one person"):
+        ep.mean([5.0], epsilon=1.0, bounds=BOUNDS, weights=[7.0])
+    with pytest.raises(DataError, match="only one person"):
+        ep.mean([5.0, 6.0], epsilon=1.0, bounds=BOUNDS, weights=[7.0, 7.0], person=["a", "a"])
+    found = ep.mean([5.0, 6.0, 9.0], epsilon=1.0, bounds=BOUNDS, weights=[7.0, 1.0, 2.0])
+    assert found.n == 3
+    assert sum(row.people or 0 for row in found.spent) == 3
+    alone = ep.mean(
+        [5.0, 6.0, 9.0],
+        epsilon=1.0,
+        bounds=BOUNDS,
+        weights=[7.0, 1.0, 2.0],
+        by=["a", "a", "b"],
+        groups=["a", "b"],
+        groups_are="public",
+    )
+    assert alone.mechanism.parts[1] is None  # the only person of a group, whatever their weight
+    assert alone.mechanism.parts[0] is not None
+
+
+def test_how_many_rows_somebody_has_changes_no_unit() -> None:
+    """A person with many rows would otherwise make everyone's weights coarser."""
+    few, many = table(FRACTIONS, 1), table(FRACTIONS, 1)
+    many = pl.concat([many, *[many[:1]] * 5000])
+    for rows in (few, many):
+        weights = door.Weights("w")
+        door.open("x", epsilon="e", data=rows, person="who", weights=weights)
+        arrays = door.Weights(rows["w"].to_list())
+        who = rows["who"].to_list()
+        door.open(rows["x"].to_list(), epsilon=rows["e"].to_list(), person=who, weights=arrays)
+        assert weights.unit == arrays.unit == 2.0**-22
+
+
+def test_counts_that_no_people_with_weights_can_have_are_refused() -> None:
+    from dataclasses import replace
+
+    from epsilons.door.count.tallies import sound
+
+    rows = table(INTEGERS)
+    good = counted(rows, person=False, cells="x")
+    heads = good.heads
+    assert heads is not None
+    sound(good)
+    for wrong in (
+        Heads(heads.number + 100, heads.fewest, heads.most),
+        Heads(heads.number - 1, heads.fewest, heads.fewest),
+        Heads(heads.number, heads.fewest - heads.fewest, heads.most),
+    ):
+        with pytest.raises(PrivacyError, match="units of weight"):
+            sound(replace(good, heads=wrong))
