@@ -279,7 +279,7 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """The assumption for the indicator of answering: a bound δ becomes "related in any way"."""
+        """The assumption for the indicator of answering: any δ becomes "related in any way"."""
         return Assumption(self.about, self.related is not False)
 
 
