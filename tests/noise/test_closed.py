@@ -249,6 +249,7 @@ WRONG: dict[str, Callable[[Closed, Table], Table]] = {
 }
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", FITTED)
 def test_the_test_has_power(law: Closed) -> None:

@@ -112,6 +112,7 @@ def test_an_hourglass_costs_its_rate(n: int, g: int) -> None:
     assert largest_of_pairs(lambda x, k: glass(x, k, n, g), n) == 1
 
 
+@pytest.mark.rotates(8)
 @pytest.mark.parametrize("n", range(1, 9))
 def test_broken_hourglasses_cost_more(n: int) -> None:
     def empty_first_stair(x: int, k: int) -> int:

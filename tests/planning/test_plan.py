@@ -12,6 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.budgets.allocation import RULES
+from epsilons.errors import BudgetError
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 from tests.report.forms import undrawn_page
@@ -87,7 +88,12 @@ def test_it_is_explained_for_the_error_that_is_made_small() -> None:
     assert (plan["minimax"].rmse < plan["optimal"].rmse) is not better
 
 
-@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
+def test_budgets_that_count_as_nothing_are_refused_as_in_a_release() -> None:
+    with pytest.raises(BudgetError, match="epsilon is 0 for everyone"):
+        ep.plan(ADVERSARIAL["subnormal"])
+
+
+@pytest.mark.parametrize("profile", sorted({*ADVERSARIAL, *ORDINARY} - {"subnormal"}))
 def test_any_budgets_can_be_planned_for(profile: str) -> None:
     plan = ep.plan((ADVERSARIAL | ORDINARY)[profile])
     text = str(plan)

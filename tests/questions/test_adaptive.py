@@ -239,6 +239,7 @@ def test_it_is_never_taken_by_auto() -> None:
     assert released().method == "adaptive"
 
 
+@pytest.mark.rotates(3)
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("about", ["people", "population"])
 def test_a_release_is_read_back(about: str, related: bool | float) -> None:

@@ -109,6 +109,7 @@ def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
     assert missed > 0.05 * runs + 6.5 * math.sqrt(0.05 * 0.95 * runs)
 
 
+@pytest.mark.rotates(5)
 @pytest.mark.parametrize("assumption", EVERY)
 def test_a_ratio_is_the_set_that_is_not_refuted(assumption: Assumption) -> None:
     """The interval of a ratio agrees with a scan over ratios.

@@ -87,6 +87,7 @@ def test_coins_of_every_kind_are_off_no_more_often_than_stated(name: str) -> Non
         assert max(missed(weighing, p, a) for p in SHARES.tolist()) <= beta
 
 
+@pytest.mark.rotates(10)
 @pytest.mark.parametrize("name", WEIGHINGS)
 def test_coins_are_beyond_any_distance_no_more_often_than_bounded(name: str) -> None:
     weighing = WEIGHINGS[name]

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 import epsilons as ep
 from epsilons import theory
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from tests.profiles import ADVERSARIAL, ORDINARY
+from tests.profiles import ADVERSARIAL, ORDINARY, PAST_THE_DOOR
 from tests.theory.programs import SMALL, minimax
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
@@ -117,7 +117,7 @@ def test_no_rule_for_frequencies_is_below(
     assert pac <= min(each.pac for each in forecasts)
 
 
-@pytest.mark.parametrize("name", [*ADVERSARIAL, *ORDINARY])
+@pytest.mark.parametrize("name", sorted({*ADVERSARIAL, *ORDINARY} - {*PAST_THE_DOOR}))
 def test_any_budgets_have_a_bound_with_room_for_the_best_rule(name: str) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[name]
     for assumption in ASSUMPTIONS:
