@@ -329,7 +329,8 @@ def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
             yield f"spent[{place}].spent", "is not what the mechanism takes"
         if spent > levels[place]:
             yield f"spent[{place}].spent", "is more than the budget"
-    people, counts = release.spent.people, getattr(release.mechanism, "counts", None)
+    people: Any = release.spent.people
+    counts: Any = getattr(release.mechanism, "counts", None)
     weighted = hasattr(release.spent, "unit")  # then the mechanism counts units, not people
     known = people is not None and counts is not None and not weighted
     if known and not np.array_equal(people, counts):
