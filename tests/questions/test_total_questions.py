@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons.results.release.kinds import Pair
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any, Any, Any, Any]  # value, second value, budget, person, group, flag
@@ -109,6 +110,8 @@ def _without_names(release: Any) -> Any:
     estimate = release.estimate
     if hasattr(estimate, "by"):
         estimate = replace(estimate, by=(None,) * len(estimate.by))
+    if isinstance(estimate, Pair):
+        estimate = replace(estimate, columns=())
     return replace(release, person="", name=None, treats="", estimate=estimate)
 
 
