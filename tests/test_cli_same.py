@@ -382,6 +382,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     shared |= {"--quiet", "--log"}  # tests/cli/test_jobs.py
     shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     shared |= {"--compare-menus", "--goal", "--people"}  # tests/planning: test_menus, test_need
+    shared |= {"--menu", "--decimal", "--thousands", "--weights"}  # tests/tasks
     shared |= {"--by", "--group", "--group2"}  # tests/questions/test_tables.py
     for name, command in cli.commands.items():
         # These commands are tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py,

@@ -320,7 +320,7 @@ def test_a_table_that_does_not_add_up_is_never_released() -> None:
 
     def cells(**changed: Any) -> Tally:
         ask = door.Ask("numbers", BOUNDS)
-        return checked(of_groups(replace(parts, **changed), rules), rules, ask, Names())
+        return checked(of_groups(replace(parts, **changed), rules, ask), rules, ask, Names())
 
     assert cells().cells.sum() == 2 * GRID
     for changed in (

@@ -103,8 +103,8 @@ def test_a_type_that_is_inferred_from_cells_shows(
     frame().write_csv(path)
     source = door.source
 
-    def inferred(data: Any, separator: Any) -> Any:
-        return pl.read_csv(data, infer_schema_length=None) if data else source(data, separator)
+    def inferred(data: Any, *marks: Any) -> Any:
+        return pl.read_csv(data, infer_schema_length=None) if data else source(data, *marks)
 
     held(asked("mean, midpoint", terms, path))
     monkeypatch.setattr(door, "source", inferred)

@@ -579,7 +579,7 @@ class ExcelFile(CellFile):
         except ImportError:
             raise MissingExtraError(
                 f"data={str(self.path)!r} is an Excel workbook, which takes another package to "
-                "read: pip install 'epsilons[excel]'."
+                "read: run pip install '.[excel]' in the folder of epsilons."
             ) from None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -30,9 +30,9 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
     # Each figure has its own axes, because units can differ (minutes, shares).
     if len(shown) > 1:
         shown = [alt.vconcat(*shown).resolve_scale(x="independent", y="independent")]
-    if not shown:
-        raise FileError("path: this result has no picture; write it as .html, .tex or .md.")
     below = [charts.spending_bars(each).properties(width=_WIDTH) for each in spent]
+    if not shown and not below:
+        raise FileError("path: this result has no picture; write it as .html, .tex or .md.")
     drawn = alt.vconcat(*shown, *below) if below else shown[0]
     chart: altair.TopLevelMixin = drawn.properties(title=_title(sheet, lead))
     return chart

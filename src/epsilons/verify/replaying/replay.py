@@ -370,10 +370,10 @@ class _Trying:
 
     def _units(self, rows: list[dict[str, Any]]) -> int:
         """Return the number of units of a person with these rows; 1 without weights."""
-        spent = self.first.answer[0].spent
         if self.arguments["weights"] is None or not rows:
             return 1
-        weight = Fraction(float(rows[0]["weights"])) / Fraction(spent.unit)
+        unit = self.first.answer[0].spent.unit
+        weight = Fraction(float(rows[0]["weights"])) / Fraction(unit)
         return max(math.floor(weight + Fraction(1, 2)), 1)
 
     def _check(
