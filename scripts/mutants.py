@@ -6,6 +6,7 @@ of proof signatures must not be named, because they fail on every change.
 
     python scripts/mutants.py                   all faults
     python scripts/mutants.py --only clipped    faults with that word in their name
+    python scripts/mutants.py --new             faults that no earlier run has seen noticed
     python scripts/mutants.py --list            list the faults
 
 It works on a copy of the tree. The exit code is 1 if a fault survives. tests/mutants/noticed.json
@@ -290,6 +291,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Read the lists, test the faults, and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="a word in the room or name of the faults")
+    parser.add_argument("--new", action="store_true", help="only those not noticed in earlier runs")
     parser.add_argument("--list", action="store_true", help="list them and plant none")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -297,7 +299,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.serve:
         serve()
         return 0
-    faults = [f for f in read() if options.only in f.title]
+    before = _known() if options.new else {}
+    faults = [f for f in read() if options.only in f.title and f.title not in before]
     wrong = [f"{f.title}: {f.problem(ROOT)}" for f in faults if f.problem(ROOT)]
     for line in wrong:
         print(line)
