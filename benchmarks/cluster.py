@@ -120,7 +120,7 @@ def measured(*, quick: bool) -> list[Point]:
 
 
 def _pair(session: Any, rows: int, parts: int, column: str, runs: int) -> Iterator[Point]:
-    """Time the bare mean and our mean on a table in `parts` partitions."""
+    """Time two means of a table in `parts` partitions: a bare SQL query, and this package."""
     path = data.table(rows)
     work = speed.Work("mean", column)
     groups = LEVELS if column == "epsilon" else _levels()
@@ -143,7 +143,10 @@ def _levels() -> int:
 
 
 def _exact(session: Any, rows: int, parts: int, reducers: int, runs: int) -> Point:
-    """Time the bare mean by 10⁵ unrounded budgets, which gives many groups in each partition."""
+    """Time a bare SQL query for means, grouped by 10⁵ budgets.
+
+    The budgets are not rounded, so every partition has many groups.
+    """
     path, groups = data.table(rows), len(data.OWN)
     text = bare.sql_mean("own", f"parquet.`{path}`", **bare.SPARK).replace(
         "GROUP BY key", "GROUP BY own"
@@ -229,7 +232,8 @@ def _set(session: Any, names: dict[str, str]) -> Iterator[None]:
 
 
 Row = tuple[int, float, float, float, float]
-"""The cores, the seconds of the bare query and of ours, and the ends of an interval for ours."""
+"""A number of cores, the seconds that the bare query and ours take on them, and the ends of an
+interval for ours."""
 
 
 def over_cores(model: Model, models: list[Model], cluster: Cluster) -> list[Row]:

@@ -1,9 +1,10 @@
 """The privacy loss between neighbouring tables is at most ε, on any engine and for any type.
 
 Each case has two tables that differ in one person. Both are published, and the draws of the first
-are replayed in the second. Engines and readers infer properties from data: a type, an order, a
-spelling, a null, a number from an id. If such a property depends on one person, a field differs, an
-error is raised, or a total changes too much.
+are replayed in the second. Engines and readers infer properties of a column from its data: its
+type, its order, how its values are spelled, which of them are null, whether its ids are numbers. If
+such a property depends on one person, a field differs, an error is raised, or a total changes too
+much.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
 """Whether to search for new cases. The ordinary run uses the same cases every time."""
 
 PARTS = 1 if HUNTING else 8
-"""A turn of the ordinary run takes one part of the cases of each group."""
+"""The number of parts of a group's cases. An ordinary run checks one part; the parts take turns."""
 
 EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "5"))
 """The number of cases in each part of a group."""
@@ -115,7 +116,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def look(cases: st.SearchStrategy[Any], examples: int, part: str, directory: Path) -> None:
-    """Check this many cases. A part has the same cases every time, unless new ones are searched."""
+    """Check this many cases.
+
+    The name of the part is the seed, so a part always has the same cases. A search for new cases
+    ignores the name.
+    """
 
     @settings(
         max_examples=examples,

@@ -61,7 +61,10 @@ def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
     with localcontext() as context:
         context.prec = 200
         exact = kept(epsilon, limit)
-        # The rate is never too large. ε − t is rounded once, by at most half of the last bit of t.
+        # The rate is lowered by the fraction 2⁻⁴³. This is more than all rounding errors together,
+        # so the rate is never too large. Rounding ε − t, where t is the limit, changes e^{ε − t} by
+        # at most the fraction |ε − t|·2⁻⁵³. The other rounding errors are a few units in the last
+        # place.
         slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
         assert exact * (1 - slack) <= Decimal(found) <= exact
 
@@ -79,7 +82,8 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
         # replaced by the midpoint.
         half = (Decimal(limit) / 2).exp()
         loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
-        assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
+        # The statement of docs/proofs/sampling.md: at this rate, the loss is at most ε.
+        assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)
         expected = float(loss)
     rounded = float(keep)
     if 0.0 < rounded < 1.0:
@@ -117,7 +121,8 @@ def test_sampling_takes_the_best_limit_among_the_levels() -> None:
         lower = [min(e, limit) for e in epsilon]
         keep = np.array([float(kept(e, limit)) for e in lower])
         weights = keep / keep.sum()
-        # The risk is ¼Σw² for the sample, plus ¼Σw²(1 − p)/p for the sampling, plus the noise.
+        # The people are a random sample of the population: this has variance ¼Σw². Each of them is
+        # kept with probability p: this adds ¼Σw²(1 − p)/p. The sum is ¼Σw²/p. Noise is added last.
         risk = 0.25 * float(np.sum(weights**2 / keep)) + 2.0 / (limit * float(keep.sum())) ** 2
         assert least <= risk * (1.0 + 1e-9)
 
@@ -171,7 +176,8 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
     )
     certified = float(ep.verify.exact(mechanism).losses[0])
     assert worst <= certified + 1e-12
-    # The other person's coin mixes outputs, so the bound is attained only in the tail.
+    # The distribution is a mixture of two cases: the other person is kept or not. The log-ratio
+    # comes close to the bound only in the tail, where it is the same in both cases.
     assert worst == pytest.approx(certified, abs=1e-9)
 
 

@@ -31,7 +31,10 @@ def made(n: int, scale: float, closed: ClosedNoise | None = None) -> Weighing:
 
 
 def every_table(n: int, k: int) -> Floats:
-    """Return indicators for all data, of shape (data, people, cells)."""
+    """Return all tables in which each of n people is in one of k cells.
+
+    The shape is (tables, people, cells). An entry is 1 if the person is in the cell, and 0 if not.
+    """
     data = np.array(list(itertools.product(range(k), repeat=n)))
     return np.eye(k)[data]
 
@@ -40,7 +43,8 @@ def every_table(n: int, k: int) -> Floats:
 def test_all_data_of_few_people(n: int, k: int) -> None:
     """The risk equals the worst case over all data of a few people.
 
-    If budgets are unrelated, it is the worst mean over all permutations of the people.
+    If budgets are unrelated to values, the error is averaged over all permutations of the people
+    before the worst case is taken.
     """
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     errors = np.einsum("i,dij->dj", weights - 1.0 / n, tables)
@@ -56,7 +60,10 @@ def test_all_data_of_few_people(n: int, k: int) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_all_samples_of_few_people(k: int) -> None:
-    """The risk is the mean over all samples with equal shares, which are the worst case."""
+    """The risk is the mean squared error over all samples from the worst population.
+
+    In the worst population, all cells have the same share.
+    """
     n = 4
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     said = float(cells.squares(made(n, 0.0), SAMPLE, k))
@@ -74,8 +81,8 @@ def test_all_samples_of_few_people(k: int) -> None:
 def test_coins_add_the_variance_of_whole_weights(keep: float) -> None:
     """With coins, the risk equals an enumeration of all data and coin tosses.
 
-    A coin keeps or drops an entire weight in a cell. (In a mean, values are centered, so a coin
-    changes it by half of a weight.)
+    A person's coin keeps or drops their entire weight in a cell. (A mean is different: values are
+    measured from the middle of the range, so a coin changes the sum by at most half a weight.)
     """
     n, k = 4, 3
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
@@ -118,7 +125,10 @@ def test_noise_adds_its_own_squares(k: int) -> None:
 
 N = 30
 BUDGETS = np.array([0.4, 2.0])
-POPULATIONS = {  # the fraction of generous people; shares of strict and of generous people
+# Strict people have the smaller budget, and generous people the larger one. Each population has the
+# fraction of generous people, the share of each cell among strict people, and the share of each
+# cell among generous people.
+POPULATIONS = {
     "apart": (0.5, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     "near": (0.5, (0.5, 0.5, 0.0), (0.4, 0.6, 0.0)),
     "many cells": (0.3, (0.3, 0.3, 0.2, 0.2), (0.2, 0.2, 0.3, 0.3)),

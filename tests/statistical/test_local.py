@@ -70,7 +70,10 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
     release = vector.estimate(
         vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(dimension))
     )
-    # Each coordinate has at most κ/d of the variance. The component along x has at most r²/ρ².
+    # A report has two random parts. The first comes from the public directions. It is sub-Gaussian
+    # in every direction, and `proxy` bounds its variance. The second exists only if there are
+    # several signs: it comes from the number of correct signs, is parallel to x, and `bounded`
+    # bounds its variance. Both bounds are for the radius 1, so they are multiplied by 0.9².
     sums = sums_of(release)
     proxy = 0.81 * (sums.proxy + sums.bounded) / sums.weight**2
     assert np.max(np.abs(release.raw - x)) < SIX * math.sqrt(proxy)
@@ -182,7 +185,7 @@ def reach(release: Any, confidence: float) -> float:
 
 
 def test_a_radius_without_its_constant_would_be_noticed() -> None:
-    """Power: intervals of half the width miss too often."""
+    """The test of coverage has power: intervals of half the width would fail it."""
     found, release = errors("bit", "variance", 400, seed=3)
     missed = np.abs(found) > 0.5 * release.estimate.margin.reach(release.bounds, 0.9)
     assert missed.sum() > float(binom.ppf(1.0 - TAIL, 400, 0.1))
@@ -224,7 +227,10 @@ def test_the_experiment_of_figure_one() -> None:
 
 
 def test_more_signs_are_better_for_large_budgets() -> None:
-    """At ε = 6 and d = 20, several signs have a smaller measured error than one sign."""
+    """At ε = 6 and d = 20, reports with several signs have a smaller error than those with one.
+
+    Each sign says on which side of a random direction the vector lies.
+    """
     rng = np.random.default_rng(3)
     x = rng.normal(size=(4000, 20))
     x /= np.linalg.norm(x, axis=1, keepdims=True)

@@ -18,7 +18,10 @@ from tests.theory.programs import Program
 
 
 def closed(budgets: ep.Budgets, neighbours: str) -> float:
-    """Return the closed form √(π/8)/(Σ_{i≤k} pull_i + √(n − k)) for the best k."""
+    """Return the maximum over k of √(π/8)/(p_1 + ... + p_k + √(n − k)), people sorted by ε.
+
+    p_i is tanh(ε_i/2) under replace, and 1 − e^{−ε_i} under add/remove.
+    """
     each = np.repeat(budgets.levels, budgets.counts)
     pulls = np.tanh(each / 2) if neighbours == "replace" else -np.expm1(-each)
     strict = np.concatenate([[0.0], np.cumsum(pulls)])

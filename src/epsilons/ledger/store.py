@@ -280,7 +280,7 @@ class Store(ABC):
 
 
 class _Gate:
-    """Allows concurrent transactions, and forks only if no other thread is in a transaction.
+    """Allows concurrent transactions, and delays a fork while other threads are in a transaction.
 
     A database library keeps locks in process memory. If a fork copies them in the middle of a
     transaction, the child waits for locks that are never released.

@@ -146,9 +146,17 @@ def _alike(people: SortedPeople, replaced: bool, beta: float, tau: float) -> boo
 def _variation(people: SortedPeople, pulls: npt.NDArray[np.float64], tau: float) -> float:
     """Bound on the total variation distance between releases for means ±τ and σ = 1.
 
-    The bound is the minimum over k of erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Within a
-    budget level it is concave in k, so only the ends of levels are evaluated.
+    A person's pull is the factor by which privacy reduces the distance between the two
+    distributions of their value: tanh(ε/2) under replace, 1 − e^{−ε} under add/remove. People are
+    sorted by ε, ascending.
+    The bound is the minimum over k of erf(τ/√2)·(sum of the first k pulls) + erf(√(n − k)·τ/√2).
+    Within a budget level it is concave in k, so only the ends of levels are evaluated.
     Proof: docs/proofs/limits-gaussian.md (1).
+
+    Args:
+        people: the budget levels, with the number of people at each.
+        pulls: the pull of a person at each level.
+        tau: the distance τ of each mean from 0.
     """
     one = math.erf(tau / math.sqrt(2.0))
     strict = np.concatenate([np.zeros(1), np.cumsum(people.counts * pulls)])
@@ -172,7 +180,10 @@ def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) ->
 
 
 def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
-    """Scale to n people, rounding up the number of people whose budget is at least each level."""
+    """Return n people with these shares of budgets.
+
+    For every level, the number of people with at least that budget is rounded up.
+    """
     at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
     total = shares.n
     ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)

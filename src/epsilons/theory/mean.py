@@ -71,9 +71,10 @@ def least_error(
         population) for which its root mean square error is at least the bound. For "pac", every
         smaller error is exceeded with probability above 1 − confidence. The bound is 0 if no
         positive bound is proven. For a population with related budgets it is the bound for
-        unrelated budgets, which are a special case. For given people and a number δ, data are
-        restricted to a fraction δ of the range (for a mean), or only a fraction δ of the people can
-        have any category (for frequencies). Such data meet the assumption.
+        unrelated budgets, which are a special case. For `about="people"` and a number δ, the bound
+        is computed for some of the data that meet the assumption. For a mean, these are values in
+        an interval whose length is δ times that of the range. For frequencies, a fraction δ of the
+        people at each budget can be in any category, and all others are in the first one.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError).
@@ -133,7 +134,8 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
         bounds: the range (lo, hi) of the values.
 
     Returns:
-        range·σ(ε)/n, in data units.
+        (hi − lo)·σ/n, in data units, where σ² is the smallest variance of noise that makes a number
+        ε-private if a person changes it by at most 1. The best staircase law has this variance.
 
     Raises:
         ArgumentError: an argument is out of range (also BoundsError).

@@ -67,7 +67,8 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
             raise BudgetError(
                 f"epsilon={one!r} is too small for any result: at least {SMALLEST:.2g} is needed."
             )
-        # A single number is an argument. Arguments are public, so everyone's rung is public.
+        # One number for everyone is an argument of the call, not data. Arguments are public, so
+        # everyone's rung is public.
         return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
     if levels is None:
         ladder = Ladder.up_to(HIGHEST if limit is None else limit)

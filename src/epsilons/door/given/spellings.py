@@ -5,8 +5,9 @@ are read as text and parsed separately. A cell that is not of the declared kind 
 empty cell.
 
 A frame can come from a reader that inferred the type of a column from all of its cells. If refusals
-must not depend on the data, entries are converted back to cells: text that spells a number is
-parsed as the number, and a number is converted to the text that spells it.
+must not depend on the data, its entries are treated like cells again. If the declared kind is
+numbers, text that spells a number is parsed. If the declared kind is text, a number is converted to
+the text that spells it.
 """
 
 from __future__ import annotations
@@ -86,10 +87,11 @@ class NumberMarks:
             )
 
     def plain(self, cells: pl.Series) -> pl.Series:
-        """Return cells with numbers in the grammar of `parsed`, and null for other marks.
+        """Return cells with numbers spelled as `parsed` reads them, such as 1234.5 for 1.234,5.
 
-        Thousands are separated everywhere or nowhere in a number: 1.234.567 and 1234567, but not
-        1234.567, if the mark is a point. Cells without any mark are unchanged.
+        Cells without any mark are unchanged. A cell with a mark is null unless it is a number in
+        which the marks are placed correctly. Thousands are separated everywhere or nowhere in a
+        number: if the mark is a point, 1.234.567 and 1234567 are numbers, and 1234.567 is not.
         """
         point = re.escape(self.decimal)
         whole, some = "[0-9]*", f"[.{self.decimal}]"
@@ -278,7 +280,10 @@ def _spelt(item: Any) -> str | None:
 
 
 def whole_of(item: Any) -> Any:
-    """Return a number as an integer, if its float is one and below 2**53; otherwise the item."""
+    """Return a number as an `int` if its nearest float is an integer below 2**53 in magnitude.
+
+    Any other item is returned unchanged.
+    """
     near = None if isinstance(item, numbers.Integral) else _near(item)
     if near is None or not abs(near) < MOST_EXACT:
         return item
@@ -312,15 +317,16 @@ _FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
 
 
 def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
-    """Return an expression that parses a column of another type like cells, on any engine.
+    """Return an expression that converts a column to a kind that its type does not have.
 
-    Integers have at most 18 digits here, not counting leading zeros. Entries that cannot be cast
-    are set to null before the cast, so no row can make it fail.
+    It runs on any engine, and text has the same grammar as in `parsed`, except that integers have
+    at most 18 digits, not counting leading zeros. Entries that cannot be cast are set to null
+    before the cast, so no row can make it fail.
 
     Args:
-        column: its name.
-        dtype: its type: numbers, text, booleans, dates, times or unknown.
-        kind: the kind to parse it as.
+        column: the name of the column.
+        dtype: the type of the column: numbers, text, booleans, dates, times or unknown.
+        kind: the kind to convert it to.
     """
     import narwhals as nw
 

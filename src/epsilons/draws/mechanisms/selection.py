@@ -1,4 +1,4 @@
-"""Private selections, drawn exactly: of a quantile from public candidates, and of its interval."""
+"""Exact private selection of a quantile from public candidates, and of an interval around it."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Candidates(Protocol):
 
 
 def octave_prior(exponents: Integers) -> Integers:
-    """Return the prior weight, at least 1, of a cell in the octave of each exponent."""
+    """Return, for each exponent e, the prior weight of one cell in the octave 2^e; at least 1."""
     return np.asarray(_UNIT // (np.abs(exponents) + _NEAR) ** 2, dtype=np.int64)
 
 
 def _octaves() -> Integers:
-    """Return the prior weight of the first o octaves on one side of 0, for each o."""
+    """Return cumulative prior weights on one side of 0: entry o is that of the first o octaves."""
     exponents = np.arange(line.LOWEST, 1025, dtype=np.int64)
     return np.concatenate([[0], np.cumsum(octave_prior(exponents) * line.CELLS)])
 
@@ -117,7 +117,11 @@ def _find(weight: int) -> int:
 @storable("mechanisms.CellsOf")
 @dataclass(frozen=True)
 class CellsOf:
-    """The cells of a window, with equal prior weights."""
+    """The cells of a window, which is a bounded range of values. Each has the prior weight 1.
+
+    Attributes:
+        count: the number of cells.
+    """
 
     count: int
 
@@ -179,11 +183,15 @@ _STEPS = np.array([1.0, 19 / 16, 45 / 32, 27 / 16])
 
 
 def radii(least: float, most: float) -> tuple[Floats, Listed]:
-    """Return the radii from `least` to `most`, ascending, and their prior by octave.
+    """Return candidates for a radius, with four in each octave, and their prior weights.
 
     Args:
-        least: the smallest useful radius, which is the first result.
+        least: the smallest useful radius, which is the first candidate.
         most: the largest radius.
+
+    Returns:
+        The radii from `least` to `most`, ascending; and the prior weight of each, which depends
+        only on its octave.
     """
     exponents = np.arange(line.LOWEST - 64, 1023, dtype=np.int64)
     sizes = np.ldexp(_STEPS[None, :], exponents[:, None]).ravel()
@@ -201,14 +209,16 @@ _FAR = 45
 """For t of at least this, e^{−t} is below 2^−64, and the envelope is 1."""
 
 _ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
-"""Upper bounds of 2^64·e^{−t} as integers, for t = 0, ..., _FAR − 1, and one for all larger t."""
+"""Integers of at least 2^64·e^{−t} for t = 0, ..., _FAR − 1, followed by 1 for all larger t."""
 
 _LARGEST = 2**62
 """Divisors up to this value fit 64 bits, and so do all distances."""
 
 
 def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
-    """Return how much a person of weight 1 can change the difference of two distances.
+    """Return how much a person of weight 1 can change u(a) − u(b), for any candidates a and b.
+
+    `Selection` defines the distance u of a candidate.
 
     Args:
         neighbours: "replace" or "add-remove".
@@ -264,7 +274,7 @@ class Selection:
 
     @property
     def spread(self) -> int:
-        """How much a person of weight 1 can change the difference of two distances."""
+        """How much a person of weight 1 can change u(a) − u(b), for any candidates a and b."""
         return spread_of(self.neighbours, self.odds)
 
     def placed(self, levels: Floats, place: Integers) -> Selection:
@@ -299,8 +309,10 @@ class Selection:
                 omitted), and the total weight of the people in each.
 
         Guarantee:
-            P ∝ prior·e^{−u/scale}, exactly. The envelope is an integer of at least 2^64·e^{−t},
-            t = floor(u/scale), and exact coins reject its excess.
+            P ∝ prior·e^{−u/scale}, exactly. The draw is by rejection, with u measured from its
+            minimum. For t = floor(u/scale), let E(t) be an integer of at least 2^64·e^{−t}. A
+            candidate is proposed with probability proportional to prior·E(t). It is accepted with
+            probability 2^64·e^{−u/scale}/E(t), exactly; if not, another one is proposed.
         """
         starts, far = distances(self.candidates, *total, self.odds)
         prior = np.diff(starts)
@@ -375,20 +387,22 @@ class Nested:
     """Permute-and-flip that selects the first of nested intervals that is wide enough.
 
     Everyone is in one cell, or divided among several, and has an integer weight. Interval t has the
-    cells starts[t], ..., ends[t] − 1. With K the weight of all people, it is wide enough if the
-    cells before it have a weight of at most low·K/parts, and the cells before its end one of at
-    least high·K/parts. Its surplus s(t) is the smaller of low·K − parts·(before it) and
-    parts·(before its end) − high·K. Its distance is u(t) = max(0, −s(t), s(t − 1)): it is 0 for the
-    first interval that is wide enough. The intervals are visited in random order, and each is
-    accepted with probability e^{−(u − min u)/scale}; the first to be accepted is selected. The
-    object holds no data: the weights are passed to `draw`.
+    cells starts[t], ..., ends[t] − 1. Let A be the weight in all cells before starts[t], B the
+    weight in all cells before ends[t], and K the weight of all people. The interval is wide enough
+    if A ≤ low·K/parts and B ≥ high·K/parts. Its surplus s(t) is the smaller of low·K − parts·A and
+    parts·B − high·K. Its distance is u(t) = max(0, −s(t), s(t − 1)): it is 0 for the first interval
+    that is wide enough. The intervals are visited in random order, and each is accepted with
+    probability e^{−(u − min u)/scale}; the first to be accepted is selected. The object holds no
+    data: the weights are passed to `draw`.
 
-    A quantile is the case of intervals that all start at the first cell, with low = parts.
+    To select a quantile, let all intervals start at the first cell, and let low = parts. Then A is
+    0, so only the condition on B matters. The last cell of the first interval that is wide enough
+    is the one that contains the quantile high/parts.
 
     Guarantee:
         If a person of weight k is replaced, a surplus changes by at most parts·k, and so does every
         distance. Every log-ratio of probabilities is at most 2·parts·k/scale.
-        Proof: docs/proofs/quantiles.md (3).
+        Proof: docs/proofs/quantiles.md (1).
 
     Reference:
         McKenna and Sheldon 2020. With the same loss, the expected distance of the selection is
@@ -401,8 +415,8 @@ class Nested:
         starts: the first cell of each interval, descending.
         ends: the cell after the last of each interval, ascending.
         parts: the denominator of `low` and `high`.
-        low: the part of the weight that may be before an interval.
-        high: the part of the weight that must be before the end of an interval.
+        low: at most low/parts of the weight may be before an interval.
+        high: at least high/parts of the weight must be before the end of an interval.
         seeks: a description of the selected quantity.
     """
 
@@ -466,9 +480,10 @@ class Nested:
                 and the total weight of the people in each.
 
         Guarantee:
-            In a uniformly random order, the first interval to be accepted, exactly. The coin of an
-            interval is two independent ones: a count V with P(V ≥ j) = e^{−j}, for the integer part
-            of (u − min u)/scale, and a coin for the rest.
+            The order of the intervals is uniformly random, and every probability of acceptance is
+            exact. Let (u − min u)/scale = j + f, with an integer j and 0 ≤ f < 1. The interval is
+            accepted if V ≥ j for a random count V, which has probability e^{−j}, and if an
+            independent coin succeeds, which has probability e^{−f}.
         """
         far = self.distances(*total)
         least = min(far)

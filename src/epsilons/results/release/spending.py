@@ -68,8 +68,9 @@ class Spending(Sequence[Spent]):
     """The amount that a person spends, as a function of ε and as a sequence of rows.
 
     Attributes:
-        ADDS_UP: the sentence that spending adds up over releases.
-        EACH: what budgets and spending in the rows are for, to continue a line.
+        ADDS_UP: a note for readers: what one person spends in several releases adds up.
+        EACH: a phrase to append to the amounts in the rows, which says whose they are, such as
+            " at the average weight". It is empty if no phrase is needed.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
@@ -186,9 +187,9 @@ class PerWeight(ByLevel):
         spent: the amount that a unit at each level spends.
         people: the number of people at each level.
         unit: the weight of one unit.
-        total: the sum of all weights, as counted.
+        total: the sum of everyone's weight, each rounded to whole units.
         fewest: the smallest number of units of a person at each level.
-        most: the largest.
+        most: the largest number of units of a person at each level.
     """
 
     EACH: ClassVar[str] = " at the average weight"

@@ -19,7 +19,8 @@ from epsilons.errors import PrivacyError
 from epsilons.verify.fit import Stream
 from epsilons.verify.losses.sums import SUMS
 
-# The maximum move of a total by one person, from the kind of mechanism, its weights and its reach.
+# How far one person can move a total. The limit follows from the kind of the mechanism, from its
+# weights, and from its reach: the most that a person of weight 1 contributes.
 #
 # Replacing a person removes the contribution of their old value and adds that of the new value.
 # Under add/remove a person is removed, added, or both, each with a separate budget. For every kind
@@ -49,7 +50,8 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
     """Return whether a total moved, and whether the move is within the limit for the person.
 
     Args:
-        step: a draw: a mechanism, optionally with the levels of the people who are charged.
+        step: a draw. It has a mechanism, and can have the budget levels of the people who are
+            charged; without these, they are at the levels of the mechanism.
         first: the total of one table.
         second: the total of its neighbour.
         person: the person who differs between the tables.
@@ -241,7 +243,7 @@ def first_run(question: Any, call: Any, seed: int) -> Run:
 
     Args:
         question: a question with methods `open`, `steps` and `sentences`.
-        call: its call.
+        call: the data, the budgets and the neighbouring relation that the question is asked with.
         seed: seed of the draws.
     """
     source = Stream(seed)
@@ -256,12 +258,12 @@ def first_run(question: Any, call: Any, seed: int) -> Run:
 
 
 def second_run(question: Any, call: Any, first: Run, person: Person) -> RunFound:
-    """Run a question on a neighbour with the draws of the first run, and compare.
+    """Run a question on a neighbouring table with the draws of the first run, and compare.
 
     Args:
-        question: the question on the neighbour's columns.
-        call: the call on the neighbour.
-        first: the run on the data.
+        question: the question, with the columns of the neighbouring table.
+        call: the same as for the first run, but with the neighbouring table.
+        first: the run on the original table.
         person: the person who differs between the two tables.
     """
     differed: list[str] = []
