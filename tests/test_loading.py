@@ -64,7 +64,7 @@ def test_packages_load_what_mypy_is_told() -> None:
         package = ".".join(("epsilons", *path.parent.relative_to(SOURCE).parts))
         for branch in branches(path):
             (told,) = branch.orelse
-            assert ast.unparse(told) == "__getattr__, __dir__ = names(__name__)", path
+            assert ast.unparse(told).startswith("__getattr__, __dir__ = names(__name__"), path
             assert all(isinstance(node, ast.ImportFrom) for node in branch.body), path
             room = importlib.import_module(package)
             taken = _imports(package)
