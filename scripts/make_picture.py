@@ -72,14 +72,14 @@ def picture() -> str:
                 title=None,
                 sort=list(ASSUMED),
                 scale=alt.Scale(domain=list(ASSUMED), range=list(COLORS)),
-                legend=alt.Legend(orient="bottom", labelLimit=400),
+                legend=alt.Legend(orient="bottom", labelLimit=400, columns=1),
             ),
-        ).properties(width=250, height=160, title=alt.Title(title, anchor="start", dy=-4))
+        ).properties(width=300, height=130, title=alt.Title(title, anchor="start", dy=-4))
 
-    whole: Any = alt.hconcat(
+    whole: Any = alt.vconcat(  # one above the other: readable on a phone
         half("strictest", "Compared with the strictest ε for all", 17),
         half("best", "Compared with the best single ε", 2),
-        spacing=36,
+        spacing=24,
     ).configure(
         background="#ffffff",
         padding=14,
