@@ -204,6 +204,12 @@ def test_what_cannot_be_asked_is_refused_as_it_is() -> None:
         asked("mean", "replace", frame(), seed=-1)
 
 
+def test_several_questions_are_replayed_one_at_a_time() -> None:
+    several: Any = [ep.Mean([1.0, 2.0], bounds=(0, 4))]
+    with pytest.raises(ArgumentError, match="one at a time"):
+        ep.verify.replay(several, epsilon=1.0)
+
+
 def test_it_is_the_same_every_time() -> None:
     assert asked("mean", "add-remove", frame()) == asked("mean", "add-remove", frame())
 

@@ -193,6 +193,10 @@ def replay(
         FileError: the file is missing, or its content does not match its name.
     """
     given = dict(locals())
+    if not hasattr(question, "call"):
+        raise ArgumentError(
+            "question must be one question, such as ep.Mean(…). Replay several one at a time."
+        )
     terms = {name: given[name] for name in given if name not in ("question", "changes", "seed")}
     asked = _Replayed(question, terms)
     columns = {**columns_of(question), "epsilon": epsilon, "person": person, "weights": weights}
