@@ -399,3 +399,19 @@ def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
             as_before = dataclasses.replace(estimate, published=None)
             np.testing.assert_array_equal(as_before.value, estimate.margin.means((0.0, 100.0)))
     assert seldom > 0
+
+
+def test_a_public_group_that_cannot_be_estimated_has_the_whole_range_as_interval() -> None:
+    """Nothing is drawn for one person, for nobody, or for people who are left out of the sum."""
+    release = ep.mean(
+        np.linspace(0.0, 1.0, 13),
+        epsilon=[*np.ones(11), 0.0, 0.0],
+        bounds=(0, 1),
+        by=[*"aaaaaaaaaa", "b", "d", "d"],
+        groups=["a", "b", "c", "d"],
+        groups_are="public",
+        source=ep.Seeded(1),
+    )
+    low, high = release.interval()
+    assert (low[1:].tolist(), high[1:].tolist()) == ([0.0] * 3, [1.0] * 3)
+    assert release.mechanism.parts[1:] == (None, None, None)

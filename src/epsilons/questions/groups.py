@@ -143,10 +143,10 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def _of_group(levels: Floats, counts: Integers, question: Any) -> Allocation | None:
-    """Return the allocation of one group; None if it has fewer than two people or no budget."""
+    """Return the allocation of a group of two or more people; None if all their budgets are 0."""
     there = counts > 0
     try:
         budgets = Budgets.of_levels(levels[there], counts[there])
         return allocate_for(budgets, question.goal, question.method)
-    except (BudgetError, DataError):
+    except BudgetError:
         return None
