@@ -26,8 +26,9 @@ from epsilons.questions.ways import Read
 from epsilons.results.release import Scalar
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
-from epsilons.risk.spread import EXPECTED, WeighedSpread
+from epsilons.risk.lorenz import LorenzMean, LorenzSpread
+from epsilons.risk.margins import Ratio, holds_on_any_range
+from epsilons.risk.spread import EXPECTED
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import (
     About,
@@ -318,10 +319,10 @@ class Mean(Question):
         """Compute the mean from a draw, under replace."""
         weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
         raw = mechanism.estimate(drawn)
-        margin = Weighed(weighing, mechanism.slack)
+        margin = LorenzMean(weighing, mechanism.slack)
         if isinstance(mechanism, SumAndSquares):
             seen = mechanism.moments(drawn)
-            margin = WeighedSpread(weighing, mechanism.slack, *seen, self.expected)
+            margin = LorenzSpread(weighing, mechanism.slack, *seen, self.expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(goal.worst.risk(weighing), bounds)
