@@ -475,7 +475,9 @@ def narrower(release: Release) -> list[str]:
     """Assumptions under which the interval would be clearly narrower, in words."""
     own = [side.error for side in release.sides if side.related == release.related]
     return [
-        f"related={side.related}, if budgets go with values {how(side.related)}"
+        "related=False, if budgets are unrelated to values"
+        if side.related is False
+        else f"related={side.related}, if budgets are related to values {how(side.related)}"
         for side in release.sides
         if own and side.error < _CLEARLY * own[0]
     ]
