@@ -70,7 +70,7 @@ def through(
     if before is not None:
         return _called(before, questions)
     try:
-        sheet = account.sheet(call.data, call.person)
+        sheet = account.sheet(call.data, call.person, call.weights)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
         return _settled(_led(questions, call, entropy, division), account)
     except BaseException:
@@ -399,6 +399,7 @@ def _digest(
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
     everything = [asked, call.neighbours, column(call.person), declared]
     everything += [] if divided is None else [divided]
+    everything += [] if call.weights is None else [{"weights": column(call.weights.column)}]
     text = json.dumps(everything, sort_keys=True, default=plain)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from epsilons import Budgets, SeveralPlans, check, plan, publish
+from epsilons import Budgets, SeveralPlans, check, door, plan, publish
 from epsilons.budgets.levels import float_up
 from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError
@@ -108,10 +108,10 @@ class _Unpaid:
         """Return the settled result, if the ledger has it. Nothing is opened."""
         return None if self._claim is None else self._claim.look(question, *former)
 
-    def sheet(self, data: Any, person: Any) -> AccountSheet:
+    def sheet(self, data: Any, person: Any, weights: door.Weights | None) -> AccountSheet:
         """Return the data with the budgets that would be offered."""
         if self._claim is not None:
-            self.epsilon = self._claim.sheet(data, person).epsilon
+            self.epsilon = self._claim.sheet(data, person, weights).epsilon
         return AccountSheet(data, self.epsilon)
 
     def settle(self, charge: Charge | None, _draw: Callable[[], Settled], /) -> Settled:
