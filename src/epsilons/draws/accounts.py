@@ -71,7 +71,8 @@ class AccountSheet:
 
     Attributes:
         data: the table; None if the columns are arrays.
-        epsilon: budgets by person (`Offers`), the name of a column of the table, or an array.
+        epsilon: budgets by person, and weights if people have weights (`Offers`); or the name of a
+            column of the table, or an array.
     """
 
     data: Any

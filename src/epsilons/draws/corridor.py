@@ -237,7 +237,7 @@ class _Way:
 
     def _made(self, question: Question, answer: Answer) -> Release:
         neighbours = self.call.neighbours
-        said = question.said(answer, self.call)
+        said = question.described(answer, self.call)
         return Release(
             statistic=question.statistic,
             estimate=answer.estimate,

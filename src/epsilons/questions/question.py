@@ -652,7 +652,7 @@ class Question(ABC):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """Return the sentences in which the release says what it protects and assumes."""
 
-    def said(self, answer: Answer, call: Call) -> Sentences:
+    def described(self, answer: Answer, call: Call) -> Sentences:
         """Return the sentences of a release: those of the question, and what its weights mean."""
         own = self.sentences(answer, call.neighbours)
         weights = None if call.weights is None else call.name_of(call.weights.column)
