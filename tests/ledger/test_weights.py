@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,8 +14,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import epsilons as ep
+from epsilons.asking.commands import cli
 from epsilons.errors import ArgumentError, ClaimError, DataError, LedgerError
 from epsilons.ledger.claim import Claim
 from tests.ledger.test_audit import Tampered
@@ -235,6 +238,34 @@ def test_what_is_refused_is_not_charged(why: str, tmp_path: Path) -> None:
         arrays = {"person": [*WHO, WHO[0]], "weights": [*WHOLE, WHOLE[0] + 1.0]}
         with pytest.raises(DataError, match="two weights"):
             ep.mean([*X, 0.0], bounds=(0, 1), **arrays, ledger=ledger.claim("b", at_most=0.1))
+
+
+def test_a_study_says_what_it_would_spend_and_spends_it(tmp_path: Path) -> None:
+    people(PARTS).write_csv(tmp_path / "people.csv")
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[study]\ndata = "people.csv"\nperson = "who"\nweights = "w"\n'
+        'ledger = "ledger.db"\nname = "a"\nat_most = 0.5\n'
+        '[[question]]\nstatistic = "mean"\nvalues = "x"\nbounds = [0, 1]\n'
+    )
+    with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
+        ledger.enrol(person=WHO, epsilon=EPSILON)
+        offered = np.array(left(ledger, 0.5)) / NANO
+        ran = CliRunner().invoke(cli, ["publish", str(study), "--check", "--json"])
+        assert ran.exit_code == 0, ran.output
+        rows = json.loads(ran.output)["spent"]
+        assert sum(row["weight"] for row in rows) == pytest.approx(sum(PARTS), rel=1e-6)
+        assert ledger.history() == ()
+        assert (
+            "someone of weight w"
+            in CliRunner().invoke(cli, ["publish", str(study), "--check"]).output
+        )
+        ran = CliRunner().invoke(cli, ["publish", str(study), "--json"])
+        assert ran.exit_code == 0, ran.output
+        levels, amounts = (np.array([row[name] for row in rows]) for name in ("epsilon", "spent"))
+        at = np.searchsorted(levels, offered / PARTS * (1.0 + 2.0**-20), side="right") - 1
+        said = NANO * np.array(PARTS) * amounts[at]
+        assert paid(ledger, "a") == pytest.approx(said.tolist(), rel=1e-3, abs=1.01)
 
 
 def test_a_tampered_charge_is_found(ledger: ep.Ledger) -> None:

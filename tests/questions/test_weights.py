@@ -151,6 +151,7 @@ def test_nobody_loses_more_than_their_budget(method: str) -> None:
         said = found.for_each(epsilon, weights)
         assert all(Fraction(one) >= loss for one, loss in zip(said, each, strict=True))
         assert (said <= epsilon).all()
+        assert said == pytest.approx([float(loss) for loss in each], rel=1e-6)
 
 
 def test_weights_that_are_not_divided_out_of_budgets_break_the_promise(
