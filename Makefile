@@ -101,8 +101,12 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e ".[docs,report]"
 	touch $(VENV)/.core $@
 
+# Every package is pinned, so pip need not search for versions that fit. `pip check` notices if one
+# is missing.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[dev]"
+	$(PIP) --no-deps -r constraints.txt
+	$(PIP) --no-deps -e .
+	$(BIN)/python -m pip check
 	touch $(VENV)/.core $(VENV)/.docs $@
 
 clean:
