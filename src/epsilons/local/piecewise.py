@@ -23,7 +23,7 @@ from epsilons.types import Floats, Integers
 
 WINDOWS: Final[dict[float, Window]] = {
     0.0: Window(2, 1),
-    1.25: Window(3, 1),
+    1.5: Window(3, 1),
     2.5: Window(7, 2),
     3.5: Window(13, 3),
     4.75: Window(64, 11),

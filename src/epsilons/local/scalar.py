@@ -135,8 +135,8 @@ class Mean(Randomizer):
             an honest answer. "laplace" sends the value on an integer grid plus noise (but one bit
             if ε is below 2⁻²⁰), and accepts both forms. Use it only if people are trusted to be
             honest: it accepts numbers up to 50/ε range widths outside the range. "piecewise" sends
-            one of a few answers, most probably one near the value, from ε = 1.25 on, and one bit
-            below. "auto" is "piecewise" if a level of at least 1.25 and not ∞ is declared, else
+            one of a few answers, most probably one near the value, from ε = 1.5 on, and one bit
+            below. "auto" is "piecewise" if a level of at least 1.5 and not ∞ is declared, else
             "bit": whichever adds less noise to the value for which it adds most.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
@@ -262,7 +262,7 @@ class Mean(Randomizer):
             total, heavy, tilt, squares = state.total.tolist()
             off = total / state.sums.weight
             seen = max(squares - 2.0 * off * tilt + off * off * heavy, 0.0)
-            margin = replace(margin, seen=seen, heavy=heavy)
+            margin = replace(margin, seen=seen, heavy=heavy, off=abs(off))
         return _estimated(state, "mean", self.bounds, margin, treats)
 
 
@@ -315,9 +315,7 @@ def _add_bits(
     return np.array([value]), sums
 
 
-def _add_pieces(
-    epsilon: Floats, answers: NDArray[np.uint8], weights: str
-) -> tuple[Floats, Sums]:
+def _add_pieces(epsilon: Floats, answers: NDArray[np.uint8], weights: str) -> tuple[Floats, Sums]:
     """Return the four totals of `piecewise.added`, and the sums, of piecewise reports.
 
     Reports of one bit count only in the first of them: their spread is known.

@@ -106,13 +106,15 @@ class ReportedPiecewise(Reported):
 
     Attributes:
         sums: sums over people. Of reports that are not one bit, `tail` is Σ w²·(worst-case
-            variance) and `largest` is the largest w·(reach + ½); `proxy` is that of the others.
+            variance) and `largest` is the largest w·|report − ½|; `proxy` is that of the others.
         seen: Σ w²·(report − estimate)² of reports that are not one bit; ∞ in a forecast.
         heavy: Σ w² of reports that are not one bit.
+        off: |estimate − ½| on a unit range.
     """
 
     seen: float = math.inf
     heavy: float = 0.0
+    off: float = 0.5
 
     def reach(self, bounds: Bounds, confidence: float) -> float:
         """Bound on the error at this confidence, in data units."""
@@ -121,18 +123,20 @@ class ReportedPiecewise(Reported):
         lo, hi = bounds
         sums, beta = self.sums, 1.0 - confidence
         cost = math.log(2.0 / (beta - beta / _RARE))
-        spare = sums.largest * sums.largest * math.log(_RARE / beta) / 2.0
+        rare = math.log(_RARE / beta) / 2.0
 
         def bernstein(variance: float) -> float:
-            rest = sums.largest * cost / 3.0
-            return math.sqrt(2.0 * (sums.proxy + variance) * cost) + rest
+            rest = (sums.largest + sums.most / 2.0) * cost / 3.0
+            return (math.sqrt(2.0 * (sums.proxy + variance) * cost) + rest) / sums.weight
 
         far = bernstein(sums.tail)
         for _ in range(_PASSES):
-            apart = math.sqrt(self.seen) + math.sqrt(self.heavy) * far / sums.weight
+            # Around the true mean, which is at most `far` from the estimate.
+            apart = math.sqrt(self.seen) + math.sqrt(self.heavy) * far
+            spare = rare * (sums.largest + sums.most * min(self.off + far, 0.5)) ** 2
             found = (math.sqrt(apart * apart + spare) + math.sqrt(spare)) ** 2
             far = bernstein(min(sums.tail, found))
-        return (hi - lo) * (far / sums.weight + self.slack)
+        return (hi - lo) * (far + self.slack)
 
 
 def window_sums(weight: Floats, found: Spread, window: Window) -> Sums:
@@ -151,7 +155,7 @@ def window_sums(weight: Floats, found: Spread, window: Window) -> Sums:
         square=square,
         variance=variance,
         tail=variance,
-        largest=float((weight * (reach + 0.5)).max()),
+        largest=(furthest := float((weight * reach).max())),
         most=float(weight.max()),
-        reach=float((weight * reach).max()),
+        reach=furthest,
     )
