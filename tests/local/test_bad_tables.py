@@ -12,6 +12,7 @@ import pytest
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
+from epsilons.local.randomizer import Randomizer
 from epsilons.local.reports import Reports
 from tests.local.engines import Make, same
 from tests.local.tables import AT_70, BIT, SECRET, at_70, refused, reordered

@@ -1,4 +1,4 @@
-"""Layouts of the answers of `local.Mean`: one bit or a number on the grid, or one of some answers."""
+"""Layouts of the answers of `local.Mean`: one bit or a number, or one of up to 256 answers."""
 
 from __future__ import annotations
 
