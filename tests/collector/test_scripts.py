@@ -173,10 +173,15 @@ def test_what_a_piecewise_report_says(tmp_path: Path) -> None:
     ]
     assert re.fullmatch(r"“Step 1[123] of 13”, on a scale from 0 h to 12 h\.", says)
     assert (level, int(data[-2:], 16) + 1) == ("4.0", int(re.findall(r"\d+", says)[0]))
-    assert found[0][4].endswith("about 62 send their own step of 2, and 38 the other one.")
-    assert found[1][4].endswith("about 79 send their own step of 3, and 21 one of the others.")
+    assert found[0][4].endswith(
+        "about 62 send their own step of 2, and 38 the other one, which is 1.6 times less likely."
+    )
+    assert found[1][4].endswith(
+        "about 79 send their own step of 3, and 21 one of the other 2, each 7.4 times less likely."
+    )
     assert odds.endswith(
-        "about 94 send one of the 3 steps around their own, of 13, and 6 one of the others."
+        "about 94 send one of the 3 steps around their own, of 13, and 6 one of the other 10, "
+        "each 55 times less likely."
     )
     assert used == 24
 

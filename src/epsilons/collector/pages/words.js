@@ -18,7 +18,9 @@ export function odds(question, epsilon) {
     const [answers, inside] = windowOf(question, epsilon), others = answers - inside;
     const own = inside === 1 ? `their own step of ${answers}`
       : `one of the ${inside} steps around their own, of ${answers}`;
-    return `${people} ${own}, and ${wrong} ${others === 1 ? "the other one" : "one of the others"}.`;
+    const rest = others === 1 ? "the other one, which is" : `one of the other ${others}, each`;
+    const less = Number(Math.exp(epsilon).toPrecision(2)).toLocaleString("en-GB");
+    return `${people} ${own}, and ${wrong} ${rest} ${less} times less likely.`;
   }
   if (question.kind === "number") return `${people} their own word, and ${wrong} the opposite.`;
   return `${people} the true yes or no, and ${wrong} the opposite.`;
