@@ -15,7 +15,8 @@ from epsilons import local
 from epsilons.collector import Level
 from epsilons.local.draws import threshold
 from epsilons.local.people import GRID
-from epsilons.local.piecewise import WINDOWS, Window, window_of
+from epsilons.local.piecewise import WINDOWS, window_of
+from epsilons.risk.piecewise import Window
 from tests.collector.node import PAGES, node
 from tests.local.tape import Tape
 from tests.local.test_report_vectors import PAGE, vectors
@@ -133,7 +134,7 @@ def test_random_reports_are_those_of_python(tmp_path: Path, many: int) -> None:
 def test_the_threshold_is_exact(tmp_path: Path) -> None:
     rng = np.random.default_rng(20)
     budgets = [*rng.uniform(0.0, 90.0, 500), *10.0 ** rng.uniform(-9, 3, 500), 5e-324, 80.0, 1e300]
-    cases = [{"what": "threshold", "epsilon": float(each)} for each in budgets]
+    cases: list[dict[str, Any]] = [{"what": "threshold", "epsilon": float(e)} for e in budgets]
     assert node(tmp_path, cases) == [str(threshold(float(each))) for each in budgets]
     for case in cases:
         case["window"] = window_of(case["epsilon"])

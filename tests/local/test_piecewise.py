@@ -19,9 +19,9 @@ from epsilons import local
 from epsilons.errors import DataError
 from epsilons.local.draws import Channel
 from epsilons.local.people import GRID
-from epsilons.local.piecewise import MORE, WINDOWS, Window, channel_of, window_of
+from epsilons.local.piecewise import MORE, WINDOWS, channel_of, window_of
 from epsilons.local.reports import Reports
-from epsilons.risk.piecewise import ReportedPiecewise, noise, spread
+from epsilons.risk.piecewise import ReportedPiecewise, Window, noise, spread
 from epsilons.verify.losses.kinds import exact_channel
 from tests.local.tape import words
 from tests.local.test_laws import WORD, coin
@@ -258,7 +258,7 @@ def test_answers_that_are_not_possible_are_refused(epsilon: float, bad: int) -> 
 def test_reports_of_both_forms_are_not_mixed_up() -> None:
     bit, pieces = local.Mean((0, 1), "bit"), mean()
     for made, reads in ((bit, pieces), (pieces, bit)):
-        with pytest.raises(DataError, match="not made by this mechanism"):
+        with pytest.raises(DataError, match=r"not made by this mechanism.*method='bit' reads"):
             reads.state(made.randomize(0.5, 2.0).to_bytes())
     report = pieces.randomize(0.5, 2.0).to_bytes()
     assert len(report) == 42
