@@ -45,6 +45,7 @@ NEW = frozenset(
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioTotal",
+        "risk.ReportedPiecewise",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
