@@ -304,7 +304,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
         {"neighbours": "add-remove", "levels": [0.2, 1, 4]},
         "weights are for neighbours",
     ),
-    "population": ({"about": "population"}, "weights with about"),
     "unrelated": ({"related": False}, r"Write related=0\.05"),
     "range": ({"bounds": None}, "weights need bounds"),
 }

@@ -254,8 +254,8 @@ class _Way:
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
-            protects=said.protects + answer.beside + self._weights(answer)[0],
-            assumes=said.assumes + self._weights(answer)[1],
+            protects=said.protects + answer.beside + self._weights(question, answer)[0],
+            assumes=said.assumes + self._weights(question, answer)[1],
             treats=" ".join(filter(None, (said.treats, self._range, self._menu))),
             missing=question.policy(neighbours),
             private=self._source.private,
@@ -268,13 +268,14 @@ class _Way:
             version=made.VERSION,
         )
 
-    def _weights(self, answer: Answer) -> tuple[str, str]:
+    def _weights(self, question: Question, answer: Answer) -> tuple[str, str]:
         """Sentences to append to what is protected and to what is assumed, about weights."""
         weights, spent = self.call.weights, answer.spent
         if weights is None or not isinstance(spent, PerWeight):
             return "", ""
         most = max(spent.amounts, default=0.0)
-        return words.weighed(self.call.name_of(weights.column), spent.unit, most)
+        name = self.call.name_of(weights.column)
+        return words.weighed(name, spent.unit, most, question.assumption)
 
     @property
     def _range(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -49,7 +49,9 @@ def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple
     groups: dict[Any, list[int]] = {}
     for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
         alike: Any = place
-        if call.neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
+        alone = call.weights is not None and question.assumption.sampled
+        joins = call.neighbours == "replace" and isinstance(question, Mean) and not alone
+        if joins and _may_join(cast(Mean, question)):
             asked = (question.assumption, question.loss, question.confidence, question.method)
             alike = (*asked, call.share)
         groups.setdefault(alike, []).append(place)

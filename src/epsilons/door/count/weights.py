@@ -75,6 +75,14 @@ class Heads(NamedTuple):
         """The number of people in each level."""
         return self.number if self.number.ndim == 1 else self.number.sum(axis=1)
 
+    def squares(self, units: Integers) -> Floats:
+        """An upper bound on Σd² over the people of each level, given their Σd.
+
+        It is exact if people of a level have one or two numbers of units: Σ(d − low)(high − d) ≥ 0.
+        """
+        low, high = self.fewest.astype(np.float64), self.most.astype(np.float64)
+        return np.asarray(units * (low + high) - self.by_level * low * high)
+
     def ordered(self, order: Integers) -> Heads:
         """Return the same people, with levels in another order."""
         return Heads(*(each[order] for each in self))
