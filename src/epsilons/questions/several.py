@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -49,11 +49,10 @@ def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple
     groups: dict[Any, list[int]] = {}
     for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
         alike: Any = place
-        alone = call.weights is not None and question.assumption.sampled
-        joins = call.neighbours == "replace" and isinstance(question, Mean) and not alone
-        if joins and _may_join(cast(Mean, question)):
+        if call.neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
             asked = (question.assumption, question.loss, question.confidence, question.method)
-            alike = (*asked, call.share)
+            alone = call.weights is not None and question.assumption.sampled
+            alike = place if alone else (*asked, call.share)
         groups.setdefault(alike, []).append(place)
     return [tuple(places) for places in groups.values()]
 

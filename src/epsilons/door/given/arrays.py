@@ -228,6 +228,7 @@ def unchecked(
 
 
 def other_length(first: str, second: str) -> ArgumentError:
+    """Return the error for two columns of different lengths, given their names."""
     return ArgumentError(
         f"{first} and {second} have different lengths: give each one entry per row."
     )
