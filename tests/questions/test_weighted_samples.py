@@ -241,5 +241,7 @@ def test_means_of_a_sample_with_weights_are_drawn_separately() -> None:
     asked = [ep.Mean(name, bounds=BOUNDS, about="population") for name in ("wage", "exper")]
     both = ep.publish(asked, epsilon=1.0, data=MEN, weights="weight", source=ep.Seeded(1))
     assert all("with weights" in each.assumes for each in both)
+    with pytest.raises(ArgumentError, match="is not forecast here"):
+        ep.publish(asked, epsilon=1.0, data=MEN, weights="weight", targets=[200.0, None])
     share = WEIGHT / WEIGHT.sum()
     assert all(each.risk >= 0.25 * float(share @ share) * 1500.0**2 for each in both)
