@@ -80,6 +80,7 @@ _CLAIMED: Final = {
     "people": " So the claim is about weighted means of people with different ε/weight.",
     "population": " So the claim is about expected values of people with different budgets or "
     "weights.",
+    "unrelated": " That budgets say nothing about values is meant among people of equal weight.",
 }
 """The sentence on what differs by at most δ, if people have weights."""
 
@@ -355,6 +356,7 @@ def weighed(name: str | None, unit: float, most: float, assumption: Assumption) 
     fine = math.frexp(unit)[0] == 0.5 and unit != 1.0
     rounded = f" Weights are rounded to multiples of {number(unit)}." if fine else ""
     claimed = "" if isinstance(assumption.related, bool) else _CLAIMED[assumption.about]
+    claimed = _CLAIMED["unrelated"] if assumption.related is False else claimed
     return (
         f" {whose} are treated as public, like budgets. Spending is shown for someone of average "
         "weight: others spend in proportion to their weight, and nobody with a finite budget more "

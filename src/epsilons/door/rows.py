@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from epsilons.budgets.levels import Ladder
+from epsilons.budgets.levels import Classes, Ladder
 from epsilons.door.count import line as line_numpy
 from epsilons.door.count.asks import (
     Ask,
@@ -300,13 +300,15 @@ class Rows:
         return sound(found, whole=ask.what != "cells" or ask.adds)
 
     def weigh(self) -> None:
-        """Read the weights of people, if there are any and they have not been read.
-
-        Raises:
-            DataError: weights are refused, or the engine failed.
-        """
+        """Read the weights of people, if there are any: see `weights_engine.in_units`."""
         if isinstance(self._held, Columns):
             weights_engine.in_units(self._held)
+
+    def classes(self) -> Classes:
+        """Count people by budget level and number of units: see `weights_engine.classes`."""
+        if isinstance(self._held, Columns):
+            return weights_engine.classes(self._held)
+        return arrays.classes(cast(Arrays, self._held))
 
     def _check(self, ask: Ask) -> None:
         """Refuse a question that these rows were not opened for."""

@@ -7,10 +7,12 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
 
+import numpy as np
+
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import RULES, Allocation
 from epsilons.draws.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
-from epsilons.errors import ArgumentError
+from epsilons.errors import ArgumentError, DataError
 from epsilons.loading import later
 from epsilons.questions import grouping, ways
 from epsilons.questions.designs import (
@@ -25,6 +27,7 @@ from epsilons.questions.designs import (
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
 from epsilons.results.release import PerWeight, Scalar
+from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
@@ -321,8 +324,35 @@ class Mean(Question):
         squares = counted.unit_squares if self.assumption.sampled else None
         if squares is None:
             return ways.replace(counted, self.goal, self.method, self._built, self._read)
+        if self.related is False:
+            return self._unrelated(counted, rows)
         design = float(squares.sum()) / int(counted.counts.sum())
         goal, read = replace(self.goal, design=design), partial(self._read, squares=squares)
+        return ways.replace(counted, goal, self.method, self._built, read)
+
+    def _unrelated(self, counted: door.Tally, rows: door.Rows) -> Steps:
+        """Return the generator for a sample with weights, if budgets are unrelated to values.
+
+        Raises:
+            ArgumentError: there are too many different pairs of budget and weight.
+            DataError: the table has changed since it was counted.
+        """
+        people = rows.classes()
+        units = np.bincount(people.level, people.units * people.people).astype(np.int64)
+        if not np.array_equal(units, counted.counts):
+            raise DataError("data: it has changed between two reads. Nothing was drawn.")
+        own = self.goal
+        goal = ClassGoal(own.assumption, own.loss, own.confidence, own.spread, classes=people)
+
+        def read(mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
+            weighing = in_classes(people, mechanism.weighing)
+            raw, bounds = mechanism.estimate(drawn), mechanism.bounds
+            margin = WeighedClasses(weighing, mechanism.slack, lean(people, weighing))
+            value = min(max(raw, bounds[0]), bounds[1])
+            estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
+            risk = goal.in_units(goal.worst.risk(weighing), bounds)
+            return Read(estimate, risk, weighing=weighing)
+
         return ways.replace(counted, goal, self.method, self._built, read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:

@@ -540,10 +540,10 @@ class Question(ABC):
                 "with weights, nothing is proven. Leave about out: the interval is then about "
                 "exactly these people, and the sampling error of your design comes on top."
             )
-        if self.related is False:
+        if self.related is False and not self.assumption.sampled:
             raise ArgumentError(
                 "weights with related=False: only people of equal weight would be interchangeable, "
-                "and the cap that is used here mixes people of different weight. Write "
+                "and a cap in proportion to the weight gains next to nothing from that. Write "
                 "related=0.05: the weighted means of people with different ε/weight differ by at "
                 "most that part of the range; or leave it out."
             )

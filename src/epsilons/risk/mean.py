@@ -318,18 +318,18 @@ def _guessed_quantile(
     anything = float(_guessed_leaning(weighing, 1.0, spread))
     if assumption.related is False:
         square = 4.0 * variance * drawn + jitter
-        found = _deviation(weighing, _pull(weighing), square, beta)
+        found = deviation_of(weighing, _pull(weighing), square, beta)
         if assumption.sampled:
             return min(found, _sample_quantile(weighing, jitter, beta))
-        return min(found, _deviation(weighing, anything, jitter, beta))
+        return min(found, deviation_of(weighing, anything, jitter, beta))
     far = float(_guessed_leaning(weighing, assumption.apart, spread))
     if not assumption.sampled:
-        return _deviation(weighing, far, jitter, beta)
-    found = _deviation(weighing, anything, 4.0 * variance / weighing.sample + jitter, beta)
+        return deviation_of(weighing, far, jitter, beta)
+    found = deviation_of(weighing, anything, 4.0 * variance / weighing.sample + jitter, beta)
     if assumption.anything:
         return found
     square = 4.0 * (variance * drawn + _drawn(assumption, weighing.sample, spread) ** 2) + jitter
-    return min(found, _deviation(weighing, far, square, beta))
+    return min(found, deviation_of(weighing, far, square, beta))
 
 
 def quantile(
@@ -373,7 +373,7 @@ def quantile(
         return _sample_quantile(weighing, jitter, beta)
 
     def far(shift: float, square: float, rest: float) -> float:
-        return _deviation(weighing, shift, square + jitter, rest)
+        return deviation_of(weighing, shift, square + jitter, rest)
 
     return reach(weighing, assumption, far, beta, times)
 
@@ -417,7 +417,7 @@ def reach(
 def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
     """Bound on the error of a sample: the smaller of Hoeffding's and the nearly Gaussian bound."""
     pull = _pull(weighing)
-    found = _deviation(weighing, pull, weighing.square + jitter, beta)
+    found = deviation_of(weighing, pull, weighing.square + jitter, beta)
     alone = weighing.keep is None and weighing.stairs is None
     if not alone or weighing.square < _TINY:
         return found
@@ -472,7 +472,7 @@ def _pull(weighing: Weighing) -> float:
     return abs(1.0 - weighing.total) / 2.0
 
 
-def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> float:
+def deviation_of(weighing: Weighing, shift: float, square: float, beta: float) -> float:
     """An α with P(|c + S + noise| > α) ≤ β for every |c| ≤ shift: see `laplace.deviation`."""
     if weighing.stairs is not None:
         return weighing.stairs.deviation(shift, square, beta)

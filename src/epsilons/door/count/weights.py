@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.budgets.levels import Classes
 from epsilons.errors import DataError
 from epsilons.types import Floats, Integers
 
@@ -21,6 +22,7 @@ __all__ = [
     "Heads",
     "WeightFacts",
     "Weights",
+    "classes_of",
     "ends_of",
     "facts_of",
 ]
@@ -149,6 +151,14 @@ class Weights:
 def _in_units(weights: Floats, unit: float) -> Integers:
     units = np.floor(weights * (1.0 / unit) + 0.5)
     return np.fmax(np.fmin(units, MOST_UNITS), 1.0).astype(np.int64)  # NaN must not be cast
+
+
+def classes_of(level: Integers, units: Integers, people: Integers) -> Classes:
+    """Return people by budget level and number of units. Equal pairs are added up."""
+    found, place = np.unique(level * (MOST_UNITS + 1) + units, return_inverse=True)
+    total = np.zeros(found.size, dtype=np.int64)
+    np.add.at(total, place, people)
+    return Classes(found // (MOST_UNITS + 1), found % (MOST_UNITS + 1), total)
 
 
 def ends_of(level_of: Integers, fewest: Integers, most: Integers, size: int) -> list[Integers]:

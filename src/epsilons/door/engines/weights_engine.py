@@ -11,17 +11,28 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from epsilons.budgets.levels import LESS_THAN_QUOTIENT
-from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights
-from epsilons.door.engines.expressions import Aggregate, budget_and_person, floats, grouped
+from epsilons.budgets.levels import LESS_THAN_QUOTIENT, Classes
+from epsilons.door.count.asks import levels_of
+from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights, classes_of
+from epsilons.door.engines.expressions import (
+    MOST_AT_HAND,
+    Aggregate,
+    added_up,
+    budget_and_person,
+    by_person,
+    floats,
+    grouped,
+    with_key,
+)
 from epsilons.door.engines.floats import exactly, finite
-from epsilons.door.engines.running import collected, guarded
+from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
 from epsilons.door.given.columns import Columns
+from epsilons.errors import ArgumentError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["in_units", "marked", "weighed", "weighted_totals"]
+__all__ = ["classes", "in_units", "marked", "weighed", "weighted_totals"]
 
 BUDGET = "the budget of a unit"
 """The name of the column of budgets of one unit each."""
@@ -130,6 +141,33 @@ def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
         whole=int(facts["whole"]),
         total=float(facts["total"]),
     )
+
+
+def classes(table: Columns) -> Classes:
+    """Count people by budget level and number of units. Values are not read.
+
+    Raises:
+        ArgumentError: there are too many different pairs of budget and weight.
+        DataError: as for `in_units`.
+    """
+    table = in_units(table)
+
+    def run() -> nw.DataFrame[Any]:
+        rows = table.frame.select(*budget_and_person(table))
+        if table.person is not None:
+            rows = by_person(rows, {}).select("e", "d")
+        totals: dict[str, Aggregate] = {"size": ("", "rows"), "least": ("e", "min")}
+        groups = added_up(with_key(rows), ["key", "d"], totals)
+        return collected(groups.head(MOST_AT_HAND), table.passed)
+
+    found = guarded(run, *table.failure)
+    if len(found) == MOST_AT_HAND:
+        raise ArgumentError(
+            "weights with related=False: there are too many different pairs of budget and weight. "
+            "Round weights, or leave related out."
+        )
+    _, level = levels_of(as_floats(found["least"]), len(found))
+    return classes_of(level, as_integers(found["d"]), as_integers(found["size"]))
 
 
 def weighted_totals(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets.levels import (
+    Classes,
     Ladder,
     float_down,
     floats_down,
@@ -35,7 +36,7 @@ from epsilons.door.count.asks import (
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
-from epsilons.door.count.weights import Heads, ends_of
+from epsilons.door.count.weights import Heads, classes_of, ends_of
 from epsilons.door.given.categories import (
     MISSING,
     UNDECLARED,
@@ -674,6 +675,14 @@ def fold(
             fewest, most = ends_of(who, units, units, rows.size)
             units, doubles = fewest, int((fewest != most).sum())
     return ArrayPeople(who, rows, epsilon, conflicts, units, doubles)
+
+
+def classes(arrays: Arrays) -> Classes:
+    """Count people by budget level and number of units."""
+    people = fold(arrays.epsilon, arrays.person, arrays.values.size, arrays.units)
+    if people.units is None:
+        raise TypeError("these rows have no weights")
+    return classes_of(people.by_level[1], people.units, np.ones_like(people.units))
 
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
