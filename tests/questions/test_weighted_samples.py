@@ -370,6 +370,7 @@ def test_intervals_of_unrelated_budgets_cover(worst: bool) -> None:
             bounds=(0, 1),
             about="population",
             related=False,
+            method="proportional" if worst else "auto",
             source=ep.Seeded(int(chance.integers(1 << 40))),
         )
         low, high = release.interval(0.8)
@@ -377,5 +378,5 @@ def test_intervals_of_unrelated_budgets_cover(worst: bool) -> None:
         shift = release.estimate.margin.lean  # type: ignore[union-attr]
         biased += not low + shift <= truth <= high - shift
     assert stats.binom.sf(missed - 1, draws, 0.2) > 1e-9
-    if worst:
-        assert biased > missed
+    if worst:  # every class has other shares in the estimate, and the interval must say so
+        assert stats.binom.sf(biased - 1, draws, 0.2) < 1e-9
