@@ -63,6 +63,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "accuracy": module("personal"),
     "tables": module("tables"),
     "quantiles": module("quantiles"),
+    "reports": module("reports"),
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),

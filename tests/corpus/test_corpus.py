@@ -43,6 +43,7 @@ NEW = frozenset(
         "risk.NestedQuantiles",
         "risk.RatioTotal",
         "risk.WeighedClasses",
+        "risk.ReportedPiecewise",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain

@@ -11,6 +11,7 @@ import numpy as np
 
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import RULES, Allocation
+from epsilons.budgets.levels import Classes
 from epsilons.draws.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
 from epsilons.errors import ArgumentError, DataError
 from epsilons.loading import later
@@ -341,19 +342,13 @@ class Mean(Question):
         units = np.bincount(people.level, people.units * people.people).astype(np.int64)
         if not np.array_equal(units, counted.counts):
             raise DataError("data: it has changed between two reads. Nothing was drawn.")
-        own = self.goal
-        goal = ClassGoal(own.assumption, own.loss, own.confidence, own.spread, classes=people)
-
-        def read(mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
-            weighing = in_classes(people, mechanism.weighing)
-            raw, bounds = mechanism.estimate(drawn), mechanism.bounds
-            margin = WeighedClasses(weighing, mechanism.slack, lean(people, weighing))
-            value = min(max(raw, bounds[0]), bounds[1])
-            estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
-            risk = goal.in_units(goal.worst.risk(weighing), bounds)
-            return Read(estimate, risk, weighing=weighing)
-
+        goal, read = self._among(people), partial(self._read, classes=people)
         return ways.replace(counted, goal, self.method, self._built, read)
+
+    def _among(self, people: Classes) -> ClassGoal:
+        """Return the goal for people with weights, if budgets are unrelated to values."""
+        own = self.goal
+        return ClassGoal(own.assumption, own.loss, own.confidence, own.spread, classes=people)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
         """Build the mechanism of one weighted sum, with squares if these cost no privacy."""
@@ -361,7 +356,11 @@ class Mean(Question):
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 
     def _read(
-        self, mechanism: SumAndSquares | Additive, drawn: Any, squares: Floats | None = None
+        self,
+        mechanism: SumAndSquares | Additive,
+        drawn: Any,
+        squares: Floats | None = None,
+        classes: Classes | None = None,
     ) -> Read:
         """Compute the mean from a draw, under replace.
 
@@ -370,13 +369,18 @@ class Mean(Question):
             drawn: what was drawn from it.
             squares: `Tally.unit_squares` of a sample of people with weights, otherwise None. No
                 interval of their spread is proven.
+            classes: such people, if budgets are unrelated to values; otherwise None.
         """
-        weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
+        weighing, bounds = mechanism.weighing, mechanism.bounds
+        goal = self.goal if classes is None else self._among(classes)
         if squares is not None:
             weighing = replace(weighing, squares=tuple(squares.tolist()))
         raw = mechanism.estimate(drawn)
         margin = Weighed(weighing, mechanism.slack)
-        if isinstance(mechanism, SumAndSquares) and squares is None:
+        if classes is not None:
+            weighing = in_classes(classes, weighing)
+            margin = WeighedClasses(weighing, mechanism.slack, lean(classes, weighing))
+        elif isinstance(mechanism, SumAndSquares) and squares is None:
             seen = mechanism.moments(drawn)
             margin = WeighedSpread(weighing, mechanism.slack, *seen, self.expected)
         value = min(max(raw, bounds[0]), bounds[1])
