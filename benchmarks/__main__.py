@@ -24,6 +24,7 @@ ROOMS = (
     "noise",
     "open",
     "mean",
+    "weights",
     "frequencies",
     "million",
     "groups",

@@ -45,6 +45,7 @@ NEW = frozenset(
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioTotal",
+        "risk.WeighedClasses",
         "risk.ReportedPiecewise",
     }
 )
