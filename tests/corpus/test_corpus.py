@@ -37,11 +37,13 @@ NEW = frozenset(
         "release.CountOfSome",
         "release.PerWeight",
         "release.Total",
-        "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.AnsweredTests",
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
+        "risk.RatioTests",
         "risk.RatioTotal",
+        "risk.WeighedTests",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
