@@ -184,9 +184,7 @@ class SoftMoments(Margin, ABC):
         reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
         low = min(max(drawn - reach, 0.0), 0.25)
         high = min(max(drawn + reach + square, low), 0.25)
-        # The expected square of a noisy mean is the square of the mean plus the variance of the
-        # noise.
-        found = drawn + self.noise(self._lines[i] - self._means[i]).variance
+        found = drawn + self.around_mean(i)
         return Estimated(min(max(found, low), high), low, high)
 
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
@@ -250,12 +248,16 @@ class SoftMoments(Margin, ABC):
         low, high = max(rho - reach / below, -1.0), min(rho + reach / below, 1.0)
         return Estimated(value, min(low, 1.0), max(high, -1.0))
 
+    def around_mean(self, i: int) -> float:
+        """The variance of the noise of a mean, by which the square of a noisy mean is too large."""
+        return self.noise(self._lines[i] - self._means[i]).variance
+
     @property
     def raw_variance(self) -> float:
         """The noisy variance of the first column, corrected for noise."""
         if not self.readable:
             return 0.0
-        return self._drawn(0, 0) + self.noise(self._lines[0] - self._means[0]).variance
+        return self._drawn(0, 0) + self.around_mean(0)
 
     def risk(self, i: int, j: int, assumption: Assumption) -> float:
         """The leading term of the mean squared error of a covariance, or of a variance."""
