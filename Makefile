@@ -77,13 +77,16 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 
-# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/.
+# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/, and the
+# figures into the pages that quote them.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python scripts/figures.py
 
 # More repetitions, and peers up to 10⁸ rows.
 bench-full: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --full
+	$(BIN)/python scripts/figures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -96,8 +99,12 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e ".[docs,report]"
 	touch $(VENV)/.core $@
 
+# Every package is pinned, so pip need not search for versions that fit. `pip check` notices if one
+# is missing.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[dev]"
+	$(PIP) --no-deps -r constraints.txt
+	$(PIP) --no-deps -e .
+	$(BIN)/python -m pip check
 	touch $(VENV)/.core $(VENV)/.docs $@
 
 clean:

@@ -1,6 +1,6 @@
 """Hooks for MkDocs: the paths of pages, and the markup of formulas.
 
-Pages keep their paths in the repository: README.md, benchmarks/RESULTS.md, docs/guide.md. MkDocs
+Pages keep their paths in the repository: README.md, benchmarks/RESULTS.md, docs/mean.md. MkDocs
 uses these paths, so a link is the same in a clone and on the site.
 """
 

@@ -23,7 +23,7 @@ from tests import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = [
-    *("", "guide/", "tutorials/web-survey/", "reference/releases/", "proofs/limits/"),
+    *("", "shares/", "tutorials/web-survey/", "reference/releases/", "proofs/limits/"),
     "benchmarks/results/",
 ]
 """One page of every kind: start, how-to, tutorial, reference, proof, benchmark."""
@@ -225,7 +225,7 @@ def test_a_printed_release_fits_the_column(chromium: Any, address: str) -> None:
     """Lines of 96 characters fit between both sidebars, even if there is a scroll bar."""
     tab = Tab(chromium.new_page(viewport={"width": 1280 - 15, "height": 900}))
     longest = 0
-    for kind in ("guide/", "groups/", "tutorials/health-survey/"):
+    for kind in ("planning/", "groups/", "tutorials/health-survey/"):
         tab.open(address + kind)
         for characters, room in tab.page.evaluate(BLOCKS):
             if characters <= 96:

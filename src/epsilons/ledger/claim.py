@@ -176,14 +176,14 @@ class Claim:
         Raises:
             ClaimError: the question or the rule differs, or the name can no longer be used.
         """
-        again = f"name={self._name!r} stands in the ledger for"
+        again = f"In this ledger, name={self._name!r} belongs to"
         abandon = f"ledger.abandon({found.name!r})"
         if found.question not in self._question:
-            advice = "Ask the same one to have its answer again, or choose another name."
+            advice = "Ask the same question to get its answer again, or choose another name."
             if found.state == "open":
                 advice = (
-                    "It was opened and never drawn, and holds back what it may ask of everyone: "
-                    f"{abandon} frees that. Then choose another name."
+                    "It was opened and never drawn, and reserves its share of everyone's budget: "
+                    f"{abandon} frees that share. Then choose another name."
                 )
             raise ClaimError(f"{again} another question. {advice}")
         if found.rule != self._rule:

@@ -222,7 +222,7 @@ def cautions(release: Release) -> Iterator[str]:
     empty = [row for row in rows if row.low <= lo and row.high >= hi]
     if empty:
         of = f" of {len(empty):,} of {len(rows):,} {release.estimate.each[1]}" if several else ""
-        yield f"The interval{of} covers everything that is possible."
+        yield f"The interval{of} covers every possible value."
     ends = [row for row in rows if row.informative and row.value in (lo, hi) and lo < hi]
     if ends and not release.estimate.in_percent and math.isfinite(hi):
         what = f"{len(ends):,} estimates are" if len(ends) > 1 else "The estimate is"
@@ -475,7 +475,9 @@ def narrower(release: Release) -> list[str]:
     """Assumptions under which the interval would be clearly narrower, in words."""
     own = [side.error for side in release.sides if side.related == release.related]
     return [
-        f"related={side.related}, if budgets go with values {how(side.related)}"
+        "related=False, if budgets are unrelated to values"
+        if side.related is False
+        else f"related={side.related}, if budgets are related to values {how(side.related)}"
         for side in release.sides
         if own and side.error < _CLEARLY * own[0]
     ]
