@@ -222,7 +222,7 @@ def check_true(case: Case, runs: int) -> None:
 @pytest.mark.rotates(6)
 @pytest.mark.parametrize("case", HARD)
 def test_true_slopes_and_correlations_are_accepted(case: Case) -> None:
-    check_true(case, 100)
+    check_true(case, 60)
 
 
 @pytest.mark.slow
