@@ -66,7 +66,9 @@ words: $(VENV)/.dev
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	$(BIN)/python -m scripts.site.assemble .site
+	cd .site && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/zensical build --clean --strict
+	rm -rf site && mv .site/site site && rm -rf .site
 	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
 
 # What is published: a wheel and a source archive, checked. With TAG=v1.2.3 the versions must agree.
@@ -108,4 +110,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $(VENV)/.core $(VENV)/.docs $@
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site
+	rm -rf $(VENV) .venv-oldest .venv-newest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site .site

@@ -143,7 +143,8 @@ def main() -> None:
     text = (
         "# Measured errors of frequencies\n\nMean square (E) and 95 % quantile (P) of the largest "
         "error over the categories, n = 10,000, 200 trials and 5 draws of the budgets, seeded; the "
-        "promised worst-case risk in brackets. `python -m benchmarks.accuracy` writes it.\n\n"
+        "promised worst-case risk in brackets. All rules are of this package: [results](RESULTS.md)"
+        " compare it with other libraries. `python -m benchmarks.accuracy` writes it.\n\n"
         f"{powers(page(found))}\n"
     )
     Path(__file__).with_name("ACCURACY.md").write_text(text, encoding="utf-8")

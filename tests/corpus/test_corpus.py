@@ -43,6 +43,7 @@ NEW = frozenset(
         "risk.NestedQuantiles",
         "risk.RatioTests",
         "risk.RatioTotal",
+        "risk.ReportedPiecewise",
         "risk.VariedTests",
         "risk.WeighedTests",
     }
