@@ -6,7 +6,7 @@ False alarms: statistical tests here fail for correct code with probability belo
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -87,11 +87,19 @@ def test_ten_cells_have_no_weight_beyond_the_tables() -> None:
     assert float(beyond.min()) < math.log(1e-14)
 
 
+def gaussian(sigma: float, s: Floats) -> Floats:
+    return np.asarray(np.exp(-0.5 * (s / sigma) ** 2))
+
+
+def parabola(zero: float, u: float) -> float:
+    return u * u - zero * zero
+
+
 def test_a_sum_with_noise_is_bounded_from_both_sides() -> None:
     """For a sum with a Gaussian tail, the bound is that of `deviation`."""
     noise = hull(ROWS[0], closed=True, scale=0.1)
     for sigma in (0.001, 0.1, 2.0):
-        found = noise.with_sum(lambda s, sigma=sigma: np.exp(-0.5 * (s / sigma) ** 2), 0.05)
+        found = noise.with_sum(partial(gaussian, sigma), 0.05)
         assert found == pytest.approx(noise.deviation(0.0, 4.0 * sigma**2, 0.05), rel=1e-6)
     quiet = Hull(ROWS[0], 0.0, ClosedNoise(9))
     assert quiet.with_sum(lambda s: np.exp(-s), 0.05) == pytest.approx(math.log(40.0))
@@ -116,7 +124,7 @@ def test_extremes_of_forms_are_found() -> None:
 
 def test_the_largest_point_is_found_from_below() -> None:
     for zero in (1e-9, 0.3, 7.0, 1e6):
-        found = largest(lambda u, zero=zero: u * u - zero * zero, 0.0, 1.0)
+        found = largest(partial(parabola, zero), 0.0, 1.0)
         assert zero * (1.0 - 1.0 / 500.0) <= found < zero
 
 
@@ -148,11 +156,12 @@ def moments(given: WeighedTests) -> tuple[float, float, float, float, float]:
 
 def around(m: float, k: float) -> list[Floats]:
     """Coefficients of the cells in s², s·t and t², for s = a − m and t = b − k."""
-    return [
+    rows = (
         np.kron(SQUARE - 2.0 * m * U + m * m, ONE),
         np.kron(U - m, U - k),
         np.kron(ONE, SQUARE - 2.0 * k * U + k * k),
-    ]
+    )
+    return [np.asarray(row, dtype=np.float64) for row in rows]
 
 
 def accepted(given: WeighedTests, form: Floats, beta: float, part: float) -> bool:
@@ -268,7 +277,7 @@ def test_small_variances_narrow_intervals(assumption: Assumption) -> None:
     """Bounds on the squares hold the drawn ones, and make the error of a form smaller."""
     given = margin((0.3, 1.0), (20, 2980), 0.0001, 0.1)
     off = (0.002, 0.002)
-    x, y = given.squares(assumption, 0.05, off)
+    x, y = given.mean_squares(assumption, 0.05, off)
     _, _, first, second, _ = moments(given)
     assert first < x < first + 0.03
     assert second < y < second + 0.03
@@ -334,7 +343,7 @@ def test_a_population_is_as_far_from_its_sample_as_its_variance_allows(related: 
     """With related budgets: the noise and the bias of these people, plus Bernstein's bound."""
     given = margin((0.5, 1.0), (100, 2900), 0.0001, 0.1)
     assumption = Assumption("population", related)
-    x, y = given.squares(assumption, 0.05, (0.002, 0.002))
+    x, y = given.mean_squares(assumption, 0.05, (0.002, 0.002))
     function = given._tested([(0.0, 1.0, 0.0)], (x, y))
     part = 0.3 * 0.05
     log = math.log((2.0 if related is True else 4.0) / part)

@@ -128,7 +128,7 @@ class TestedMoments(SoftMoments, ABC):
     Proof: docs/proofs/pairs.md (13), (14), (15), (16).
     """
 
-    def squares(
+    def mean_squares(
         self,
         assumption: Assumption,  # noqa: ARG002
         beta: float,  # noqa: ARG002
@@ -258,7 +258,7 @@ class TestedMoments(SoftMoments, ABC):
     def _known(self, assumption: Assumption, beta: float) -> Known:
         off = [self._aside(i, assumption, _MEANS * beta) for i in range(len(self._lines))]
         both = (off[0], off[-1])
-        return Known(assumption, beta, both, self.squares(assumption, beta, both))
+        return Known(assumption, beta, both, self.mean_squares(assumption, beta, both))
 
     def _value(self, form: Form) -> float:
         """The mean of a form around the means, from the drawn shares."""
@@ -373,7 +373,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
             ways.append(noise.with_sum(terms.above(min(root, mean.WIDEST)), rest))
         return min(known, reach * min(ways) + self.rounded(function))
 
-    def squares(
+    def mean_squares(
         self, assumption: Assumption, beta: float, off: tuple[float, float]
     ) -> tuple[float, float]:
         """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
