@@ -37,16 +37,19 @@ NEW = frozenset(
         "release.CountOfSome",
         "release.PerWeight",
         "release.Total",
-        "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.AnsweredTests",
         "risk.LorenzCells",
         "risk.LorenzMean",
         "risk.LorenzSpread",
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
+        "risk.RatioTests",
         "risk.RatioTotal",
         "risk.WeighedClasses",
         "risk.ReportedPiecewise",
+        "risk.VariedTests",
+        "risk.WeighedTests",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain

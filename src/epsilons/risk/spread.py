@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final, Literal, NamedTuple
@@ -83,6 +83,20 @@ class Terms:
         while excess(high) > 0.0:
             high *= 2.0
         return bisect(excess, 0.0, high)
+
+    def above(self, sigma: float) -> Callable[[Floats], Floats]:
+        """Bound on P(Σ a·(X − μ) > s) as a function of s ≥ 0, for at most this deviation.
+
+        Proof: docs/proofs/moment.md (5).
+        """
+        if self.largest <= 0.0:
+            return np.zeros_like
+        tail = _Tail.of(self, sigma)
+
+        def bound(s: Floats) -> Floats:
+            return np.asarray(np.exp((tail.logs - tail.slopes * s[..., None]).min(axis=-1)))
+
+        return bound
 
     @cached_property
     def few(self) -> tuple[Floats, Floats]:
@@ -385,7 +399,7 @@ class Spreading:
 
         def far(rest: float) -> float:
             usual = mean.quantile(self.weighing, self.assumption, 1.0 - rest)
-            found = min(self._terms.reach(deviation, scale, rest), usual)
+            found = min(self.terms.reach(deviation, scale, rest), usual)
             return found if sampled is None else min(found, sampled.deviation(rest))
 
         return chosen(far, scale, self.times, rest)
@@ -420,7 +434,7 @@ class Spreading:
         return Terms(weights, counts[there])
 
     @cached_property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
         """The coefficients of `_above`, or for a permutation the largest of them minus each.
 
         The permuted values X − μ sum to 0, so this changes only the sign of the sum. The
@@ -447,11 +461,11 @@ class Spreading:
         log = math.log(2.0 / centre)
         # `most` is a first upper bound. It uses Hoeffding's bound on the error of the sample mean,
         # which does not depend on sigma.
-        plain = math.sqrt(0.25 * lost * lost + variance + self._terms.square * log / 2.0)
+        plain = math.sqrt(0.25 * lost * lost + variance + self.terms.square * log / 2.0)
         most = min(lost / 2.0 + plain, mean.WIDEST)
 
         def excess(sigma: float) -> float:
-            off = self._terms.bernstein(sigma, log)
+            off = self.terms.bernstein(sigma, log)
             return variance - sigma * sigma + lost * sigma + off * off
 
         if lost >= most or excess(most) >= 0.0:
