@@ -62,6 +62,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "accuracy": module("personal"),
     "tables": module("tables"),
     "quantiles": module("quantiles"),
+    "ranges": module("ranges"),
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),

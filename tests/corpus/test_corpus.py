@@ -34,6 +34,7 @@ NEIGHBOURS = ("replace", "add-remove")
 NEW = frozenset(
     {
         "mechanisms.Nested",
+        "mechanisms.Octaves",
         "release.CountOfSome",
         "release.PerWeight",
         "release.Total",
