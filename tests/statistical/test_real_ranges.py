@@ -149,7 +149,7 @@ def test_intervals_hold_the_clipped_mean_on_adversarial_data(name: str, epsilon:
     rng = np.random.default_rng(7)
     n, runs = 20 if name == "twenty" else 3000, 20_000 if name == "twenty" else 2000
     values = np.where(rng.random(n) < 0.9, 0.0, 2.0 ** rng.integers(0, 20, n))
-    budgets = np.full(n, 20.0 * epsilon if name == "twenty" else epsilon)
+    budgets = np.full(n, 20.0 + epsilon if name == "twenty" else epsilon)
     budgets[0] = 1e-4 if name == "one strict person" else budgets[0]
     source, missed = ep.Seeded(11), 0
     for _ in range(runs):

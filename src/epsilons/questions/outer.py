@@ -293,7 +293,7 @@ def best_share(
                 return share
             if share.quantile < best.quantile:
                 best = share
-        if best.quantile <= _ENOUGH:
+        if best.quantile <= (_ENOUGH if certain else _CLOSE):
             break
     return best
 
