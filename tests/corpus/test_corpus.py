@@ -43,6 +43,7 @@ NEW = frozenset(
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioTotal",
+        "risk.WeighedInStages",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain

@@ -75,8 +75,9 @@ _TAKEN: Final = np.linspace(0.25, 0.5, 6)
 cap. They are tried in this order. Under add/remove, it is half as much, with the same noise."""
 
 _USEFUL: Final = 4.0
-"""Nobody spends more than this many times the mean's best cap on the octaves. With so much, an
-octave is found with about as few people as the noise of the mean hides."""
+"""Nobody spends more than this many times the mean's best cap on the octaves, unless too few people
+would be found. With so much, an octave is found with about as few people as the noise of the mean
+hides."""
 
 _NARROW: Final = 4.0
 """Values may lie close together if the larger end of the octaves that were surely found is at most
@@ -182,8 +183,8 @@ def first_share(
     """Return what everyone spends on the octaves.
 
     It is a quarter of the mean's best cap, and half of what is above that cap. If too few people
-    would be found, it is up to half of the cap. Under add/remove, noise is half as large, and so is
-    the part of the cap.
+    would be found, it is up to half of the cap, and all that is above it. Under add/remove, noise
+    is half as large, and so is the part of the cap.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
@@ -192,13 +193,12 @@ def first_share(
         neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
     """
     cap, finite = _cap_of(levels, counts, goal), _usable(levels)
-    most = min(_USEFUL * cap, 4.0)
     moves = 2.0 if neighbours == "replace" else 1.0
     share = Share(np.zeros(len(levels)), math.inf)
-    for taken in _TAKEN.tolist():
+    for taken, useful in [*((each, _USEFUL) for each in _TAKEN.tolist()), (0.5, math.inf)]:
         below = np.minimum(finite, cap) - (1.0 - taken * moves / 2.0) * min(cap, 1e6)
-        above = np.maximum(finite - cap, 0.0) / 2.0
-        each = np.minimum(np.maximum(below + above, _LEAST * finite), most)
+        above = np.maximum(finite - cap, 0.0) * (2.0 * taken)
+        each = np.minimum(np.maximum(below + above, _LEAST * finite), min(useful * cap, 4.0))
         total = float(each @ counts.astype(np.float64))
         found = moves * _TIMES[neighbours] * (_LINE + _SURE) / total if total > 0.0 else math.inf
         share = Share(each, found)
