@@ -63,6 +63,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "tables": module("tables"),
     "quantiles": module("quantiles"),
     "ranges": module("ranges"),
+    "reports": module("reports"),
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),

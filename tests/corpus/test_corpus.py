@@ -44,6 +44,7 @@ NEW = frozenset(
         "risk.NestedQuantiles",
         "risk.RatioTotal",
         "risk.WeighedInStages",
+        "risk.ReportedPiecewise",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
