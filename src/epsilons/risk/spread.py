@@ -644,7 +644,7 @@ _TINIEST: Final = 1e-200
 def divided(
     choices: Sequence[Weighing], spreads: Sequence[float], assumption: Assumption
 ) -> tuple[Division, ...]:
-    """Divide the error probability among candidates, so that all intervals widen equally.
+    """Divide the error probability among candidates. Then all intervals widen equally.
 
     The sum of each candidate is taken to have the tails of Hoeffding's bound, for the spread that
     it is best for. If it has others, the division is as valid, but intervals widen differently.
