@@ -64,6 +64,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "tables": module("tables"),
     "quantiles": module("quantiles"),
     "intervals": module("intervals"),
+    "ranges": module("ranges"),
     "reports": module("reports"),
     "growth": module("growth"),
     "size": module("size"),

@@ -34,6 +34,7 @@ NEIGHBOURS = ("replace", "add-remove")
 NEW = frozenset(
     {
         "mechanisms.Nested",
+        "mechanisms.Octaves",
         "release.CountOfSome",
         "release.PerWeight",
         "release.Total",
@@ -47,6 +48,7 @@ NEW = frozenset(
         "risk.RatioTests",
         "risk.RatioTotal",
         "risk.WeighedClasses",
+        "risk.WeighedInStages",
         "risk.ReportedPiecewise",
         "risk.VariedTests",
         "risk.WeighedTests",

@@ -75,6 +75,8 @@ STAGES: Final = {
     "cells": "a weighted count of the people in each cell plus noise",
     "closed cells": "a weighted count of the people in each cell plus noise that sums to zero",
     "selection": "a quantile by the exponential mechanism",
+    "octaves": "a weighted count of the people in each octave of the line plus noise",
+    "open octaves": "a weighted count of the people in each octave of the line plus noise",
     "nested": "a quantile, or an interval around it, by permute-and-flip",
     "two sums": "weighted sums of the values and of their complements plus noise",
     "open cells": "a weighted count of the people in each cell plus noise",
