@@ -4,7 +4,8 @@ Both are measured in turn, in one run. Rows with few pairs of budget and weight 
 pairs. Then weights cost little more than reading one more column: on Polars, reading it and taking
 its minimum alone takes 1.3 times as long as a mean without it. If everyone has a weight of their
 own, all weights are read first, and each row is multiplied by its units: the bare queries for these
-integers take 1.9 times (Polars) and 2.2 times (DuckDB) as long as that for a mean without weights.
+integers take 1.9 to 2.4 times (Polars) and 2.2 to 2.5 times (DuckDB) as long as those for a mean
+without weights.
 """
 
 from __future__ import annotations
