@@ -258,7 +258,7 @@ class Mean(Randomizer):
         treats = clipped(self.bounds, midpoint=self.missing == "midpoint", alone=True)
         margin, kind = self._margin(state.sums, state.n), state.kind
         if isinstance(margin, ReportedPiecewise):
-            kind = "piecewise mean"
+            kind = self.method
             # The squares around the estimate, from those around the middle of the range.
             total, heavy, tilt, squares = state.total.tolist()
             off = total / state.sums.weight
