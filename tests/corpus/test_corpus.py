@@ -39,9 +39,13 @@ NEW = frozenset(
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.LorenzCells",
+        "risk.LorenzMean",
+        "risk.LorenzSpread",
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioTotal",
+        "risk.WeighedClasses",
         "risk.ReportedPiecewise",
     }
 )
