@@ -68,6 +68,7 @@ class Mean(Question):
         by: the column of groups, or two columns; None for one mean of everyone.
         groups: the labels of the groups, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
+        shrink: whether the means of groups are shrunk toward the mean of all groups.
         where: a Boolean column that selects rows, or a column and a label; None for all rows.
         grouping: the checked groups, computed from `by` and `groups`.
 
@@ -81,7 +82,7 @@ class Mean(Question):
     weighable: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
     range_may_be_found: ClassVar[bool] = True
-    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
+    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "shrink", "where")
 
     values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY
@@ -97,6 +98,15 @@ class Mean(Question):
     by: Column | None = field(default=None, repr=False)
     groups: Labels | Sequence[Labels] | None = None
     groups_are: GroupsAre = "private"
+    shrink: bool = field(
+        default=False,
+        metadata={
+            "option": {
+                "is_flag": True,
+                "help": "Shrink the means of groups toward the mean of all of them.",
+            }
+        },
+    )
     where: Where | None = field(default=None, repr=False)
     title: str | None = None
     unit: str | None = None
