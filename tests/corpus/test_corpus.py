@@ -41,6 +41,7 @@ NEW = frozenset(
         "risk.AnsweredQuantiles",
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
+        "risk.RatioMean",
         "risk.RatioTotal",
     }
 )

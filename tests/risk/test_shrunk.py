@@ -67,9 +67,10 @@ def drawn(mean: float, pool: float, noise: float, runs: int, seed: int) -> tuple
     margin = GroupedMeans(whole, 0.0, table, outside=False)
     every = [replace(margin, drawn=table + 0.01 * noise * each) for each in noises]
     asked = UNIT, UNRELATED, 0.95
-    return tuple(
+    plain, moved = (
         np.array([getattr(each, way)(*asked)[0] for each in every]) for way in ("within", "shrunk")
     )
+    return plain, moved
 
 
 def root(found: Any, mean: float) -> float:
@@ -135,7 +136,8 @@ def test_only_the_estimates_are_shrunk(way: str) -> None:
     assert plain.combine(whole) == moved.combine(whole)
     assert [row.value for row in plain.differences()] == [row.value for row in moved.differences()]
     again = ep.Release.from_json(moved.to_json())
-    assert again.estimate.shrunk
+    held: Any = again.estimate
+    assert held.shrunk
     assert again.value.tolist() == moved.value.tolist()
     assert "shrunk" not in str(plain.to_dict())
 

@@ -45,7 +45,8 @@ def test_means_of_groups_follow_from_the_cells(name: str) -> None:
     low, high = release.interval()
     assert np.all((low <= release.value) & (release.value <= high))
     assert published(release.to_json()).holds
-    held, off = release.estimate, np.atleast_1d(release.value).copy()
+    held: Any = release.estimate
+    off = np.atleast_1d(release.value).copy()
     off[-1] += 0.01 if off[-1] < 50.0 else -0.01
     if isinstance(held, Groups):
         other: Any = replace(held, published=tuple(off.tolist()))
@@ -58,7 +59,8 @@ def test_means_of_groups_follow_from_the_cells(name: str) -> None:
 def test_a_mean_that_its_test_accepts_most_is_recomputed() -> None:
     """A mean that was moved into its interval is checked, and the clipped one is refused."""
     release = asked(1, **BY, epsilon=20.0 * EPSILON, method="proportional")
-    held, asks = release.estimate, (release.estimate.bounds, release.assumption, release.confidence)
+    held: Any = release.estimate
+    asks = held.bounds, release.assumption, release.confidence
     drawn = held.margin.drawn.copy()
     drawn[4:6] = -0.005, 0.505  # the mean 0 is rejected, but a bias could explain some others
     margin = replace(held.margin, drawn=drawn)
@@ -66,16 +68,18 @@ def test_a_mean_that_its_test_accepts_most_is_recomputed() -> None:
     assert means[2] > margin.means(held.bounds)[2] == 0.0
     moved = replace(release, estimate=replace(held, margin=margin, published=tuple(means.tolist())))
     assert published(moved.to_json()).holds
-    clipped = replace(moved, estimate=replace(moved.estimate, published=None))
+    there: Any = moved.estimate
+    clipped = replace(moved, estimate=replace(there, published=None))
     assert "value" in published(clipped.to_json()).problems
     assert "value" not in published(replace(clipped, version="0.2.0").to_json()).problems
     means[2] += 0.1
-    other = replace(moved, estimate=replace(moved.estimate, published=tuple(means.tolist())))
+    other = replace(moved, estimate=replace(there, published=tuple(means.tolist())))
     assert "value" in published(other.to_json()).problems
 
 
 def test_a_shrunk_release_says_so_and_its_means_are_refused_as_plain_ones() -> None:
     release = RELEASES["private, shrunk"](1)
     assert "shrunk toward the mean of all groups" in str(release.treats)
-    plain = replace(release, estimate=replace(release.estimate, shrunk=False))
+    held: Any = release.estimate
+    plain = replace(release, estimate=replace(held, shrunk=False))
     assert "value" in published(plain.to_json()).problems

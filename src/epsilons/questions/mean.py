@@ -17,7 +17,7 @@ from epsilons.questions.designs import (
     Design,
     Known,
     as_drawn,
-    ratio_of,
+    mean_ratio,
     require_levels,
     two_sums_design,
 )
@@ -26,13 +26,14 @@ from epsilons.questions.ways import Read
 from epsilons.results.release import Scalar
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
+from epsilons.risk.margins import Weighed, holds_on_any_range
 from epsilons.risk.spread import EXPECTED, WeighedSpread
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import (
     About,
     Column,
     GroupsAre,
+    Integers,
     Labels,
     LossOfOne,
     MeanMethod,
@@ -314,7 +315,8 @@ class Mean(Question):
         if self.of_some:
             return (groups.opened if private else groups.closed)(counted, call, self)
         if private:
-            return ways.add_remove(counted, call.terms, self.goal, self._chosen, self._read_ratio)
+            given = counted, call.terms, self.goal, self._chosen, self._read_ratio
+            return ways.add_remove(*given, self._wide)
         if self.method == "adaptive":
             return adaptive.two_stages(counted, self.goal, self.averaged)
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
@@ -342,10 +344,17 @@ class Mean(Question):
         bounds = self.averaged
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
+    def _wide(self, chosen: Design[TwoSums], counts: LevelCount | None, people: Integers) -> float:
+        """Forecast the width of the interval on a unit range, for a mean in its middle."""
+        total = float(chosen.mechanism.weights.astype(float) @ people)
+        margin = mean_ratio(chosen, (total / 2.0, total), counts)
+        low, high = margin.unit(self.assumption, self.confidence)
+        return high - low
+
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
         """Compute the mean from a draw, under add/remove."""
         mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
-        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+        margin = mean_ratio(chosen, mechanism.sums(drawn), counts)
         value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(margin.leading(goal.worst), bounds)
