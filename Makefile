@@ -66,7 +66,9 @@ words: $(VENV)/.dev
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	$(BIN)/python -m scripts.site.assemble .site
+	cd .site && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/zensical build --clean --strict
+	rm -rf site && mv .site/site site && rm -rf .site
 	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
 
 # What is published: a wheel and a source archive, checked. With TAG=v1.2.3 the versions must agree.
@@ -77,13 +79,16 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 
-# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/.
+# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/, and the
+# figures into the pages that quote them.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python scripts/figures.py
 
 # More repetitions, and peers up to 10⁸ rows.
 bench-full: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --full
+	$(BIN)/python scripts/figures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -96,9 +101,13 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e ".[docs,report]"
 	touch $(VENV)/.core $@
 
+# Every package is pinned, so pip need not search for versions that fit. `pip check` notices if one
+# is missing.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[dev]"
+	$(PIP) --no-deps -r constraints.txt
+	$(PIP) --no-deps -e .
+	$(BIN)/python -m pip check
 	touch $(VENV)/.core $(VENV)/.docs $@
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site
+	rm -rf $(VENV) .venv-oldest .venv-newest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site .site

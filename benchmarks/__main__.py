@@ -62,6 +62,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
     "accuracy": module("personal"),
     "tables": module("tables"),
     "quantiles": module("quantiles"),
+    "reports": module("reports"),
     "growth": module("growth"),
     "size": module("size"),
     "cluster": module("cluster"),

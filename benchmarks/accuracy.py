@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import epsilons as ep
+from benchmarks.page import powers
 from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.draws.mechanisms import build_histogram
 from epsilons.risk.cells import project
@@ -142,8 +143,9 @@ def main() -> None:
     text = (
         "# Measured errors of frequencies\n\nMean square (E) and 95 % quantile (P) of the largest "
         "error over the categories, n = 10,000, 200 trials and 5 draws of the budgets, seeded; the "
-        "promised worst-case risk in brackets. `python -m benchmarks.accuracy` writes it.\n\n"
-        f"{page(found)}\n"
+        "promised worst-case risk in brackets. All rules are of this package: [results](RESULTS.md)"
+        " compare it with other libraries. `python -m benchmarks.accuracy` writes it.\n\n"
+        f"{powers(page(found))}\n"
     )
     Path(__file__).with_name("ACCURACY.md").write_text(text, encoding="utf-8")
     print(text)

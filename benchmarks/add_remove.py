@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from benchmarks.page import powers
 from epsilons.draws.noise import Hourglass, least_variance
 from epsilons.papers.figures.add_remove import (
     MEAN,
@@ -134,4 +135,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("ADD_REMOVE.md").write_text(page(), encoding="utf-8")
+    Path(__file__).with_name("ADD_REMOVE.md").write_text(powers(page()), encoding="utf-8")

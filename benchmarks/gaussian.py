@@ -22,6 +22,7 @@ import numpy as np
 
 import epsilons as ep
 from benchmarks import bare, data, timing
+from benchmarks.page import powers
 from epsilons.budgets.allocation.rules import square_cap
 from epsilons.errors import BudgetError
 from epsilons.theory.gaussian import gaussian_error
@@ -148,11 +149,16 @@ def table(scale: int) -> Iterator[str]:
                         yield head + f"| {method} | refuses beforehand | | | | | | | |"
                         continue
                     yield head + (
-                        f"| {method} | {each.rmse:.5f} | {each.rmse / best.rmse:.3f} "
+                        f"| {method} | {shown(each.rmse, 5)} | {shown(each.rmse / best.rmse, 3)} "
                         f"| {each.median:.5f} | {each.median / best.median:.3f} "
                         f"| {each.far:.2%} | {np.abs(each.errors).max():.3g} "
                         f"| {each.covered / len(each.errors):.1%} | {each.half_width:.4f} |"
                     )
+
+
+def shown(value: float, digits: int) -> str:
+    """Return a number with this many digits after the point, or as a power if it is huge."""
+    return f"{value:.{digits}f}" if value < 1e5 else f"{value:.3g}"
 
 
 def bounds(scale: int) -> Iterator[str]:
@@ -216,7 +222,9 @@ def main() -> int:
         for row in rows:
             print(row, flush=True)
             lines.append(row)
-    Path(__file__).with_name("GAUSSIAN.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path(__file__).with_name("GAUSSIAN.md").write_text(
+        powers("\n".join(lines) + "\n"), encoding="utf-8"
+    )
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 import epsilons
 from benchmarks.timing import Result
 
-__all__ = ["Section", "failing", "machine", "render", "save_plots", "versions"]
+__all__ = ["Section", "failing", "machine", "powers", "render", "save_plots", "versions"]
 
 HEAD = (
     "| what | measured | interval | limit | holds | times |\n| --- | --- | --- | --- | --- | --- |"
@@ -24,6 +25,8 @@ QUICK = (
     "(`make bench-full`) measures."
 )
 FULL = "**The long form** (`make bench-full`)."
+EXPONENT = re.compile(r"(?<![\w.])(?P<mantissa>-?\d+(?:\.\d+)?)e(?P<exponent>[+-]\d+)(?!\w)")
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 HOW = (
     "Every ratio compares two jobs that were run alternately, in one run on one machine: the "
     "median of the ratios of the pairs, and two of their order statistics as an interval, which "
@@ -53,7 +56,9 @@ class Section:
         text: Markdown with tables, on the measurements and how they were made.
         results: measured values with limits.
         plots: Altair charts, by file name.
-        summary: sentences for the top of the page, such as cases where another library is better.
+        loses: sentences for the top of the page on where another library or method is better.
+        fast: sentences for the top of the page on speed.
+        accurate: sentences for the top of the page on accuracy.
         broken: the error that stopped the section; empty if none did.
     """
 
@@ -61,7 +66,9 @@ class Section:
     text: str
     results: tuple[Result, ...] = ()
     plots: dict[str, Any] = field(default_factory=dict)
-    summary: tuple[str, ...] = ()
+    loses: tuple[str, ...] = ()
+    fast: tuple[str, ...] = ()
+    accurate: tuple[str, ...] = ()
     broken: str = ""
 
 
@@ -92,7 +99,7 @@ def save_plots(sections: Iterable[Section], folder: Path) -> None:
 
 
 def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: str) -> str:
-    """Return the page in Markdown.
+    """Return the page in Markdown: first what a reader wants to know, last the limits.
 
     Args:
         sections: the sections, in order.
@@ -101,14 +108,15 @@ def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: s
         about: machine and versions.
     """
     took = f"It took {seconds / 60:.1f} minutes."
-    parts = [
-        "# Measured",
-        f"{QUICK if quick else FULL} {took}",
-        about,
-        "## In short",
-        "\n".join(f"- {line}" for line in _summary(sections)),
-        HOW,
-    ]
+    answers = {
+        "How fast is it?": [line for section in sections for line in section.fast],
+        "How accurate is it?": [line for section in sections for line in section.accurate],
+        "Where does it lose?": [line for section in sections for line in section.loses],
+    }
+    parts = ["# Measured", f"{QUICK if quick else FULL} {took}", about]
+    for question, lines in answers.items():
+        parts += [f"## {question}", _listed(lines)] if lines else []
+    parts.append(f"{_held(sections)} All others are listed [at the end](#limits). {HOW}")
     for section in sections:
         parts.append(f"## {section.title}")
         if section.broken:
@@ -118,19 +126,38 @@ def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: s
         if section.results:
             parts.append("\n".join([HEAD, *(result.row() for result in section.results)]))
         parts += [f"![{name}](plots/{name}.svg)" for name in section.plots]
-    return "\n\n".join(parts) + "\n"
+    parts += ["## Limits", _listed(_limits(sections))]
+    return powers("\n\n".join(parts) + "\n")
 
 
-def _summary(sections: Sequence[Section]) -> list[str]:
-    """Return the summary: which limits hold, which fail, and the sections' summaries."""
+def powers(text: str) -> str:
+    """Return a text in which numbers such as 1e+07 are written as people write them: 10⁷."""
+
+    def written(found: re.Match[str]) -> str:
+        mantissa, exponent = found["mantissa"], str(int(found["exponent"]))
+        power = f"10{exponent.translate(RAISED)}"
+        return power if mantissa == "1" else f"{mantissa}·{power}"
+
+    return EXPONENT.sub(written, text)
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _held(sections: Sequence[Section]) -> str:
+    """Return how many of the limits hold."""
     results = [result for section in sections for result in section.results]
-    held = sum(result.holds for result in results)
-    narrow = [result.name for result in results if not result.sure]
-    lines = [f"{held} of {len(results)} limits hold."]
-    lines += [f"**Does not hold.** {line}" for line in failing(sections)]
+    return f"{sum(result.holds for result in results)} of {len(results)} limits hold."
+
+
+def _limits(sections: Sequence[Section]) -> list[str]:
+    """Return which limits fail, and which are too close to call."""
+    narrow = [result.name for section in sections for result in section.results if not result.sure]
+    lines = [_held(sections), *(f"**Does not hold.** {line}" for line in failing(sections))]
     if narrow:
         lines.append(f"Too close to call, given their limits: {'; '.join(narrow)}.")
-    return lines + [line for section in sections for line in section.summary]
+    return lines
 
 
 def machine() -> str:

@@ -158,7 +158,7 @@ def section(*, quick: bool) -> Section:
         "Accuracy of tables",
         f"{_ABOUT}\n\n{body}\n\n{_said(lost)}",
         results,
-        summary=(_said(lost),),
+        loses=(_said(lost),),
     )
 
 

@@ -27,6 +27,9 @@ MANY: int = 10
 KEPT: int = 12
 """The number of turns in which all cases run, at most."""
 
+LONG: int = 3
+"""One in this many of the simulations, and of the tests that are marked `long`, runs in a turn."""
+
 HOW = ("always", "rotates")
 ROTATES = pytest.mark.rotates(1).mark
 """The marks that say which cases run in a turn, and what holds without one."""
@@ -55,7 +58,10 @@ def _on_spark(item: pytest.Item) -> bool:
 
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
-    """Mark cases of a test as `rest`, for the slow run, except those of this turn."""
+    """Mark cases of a test as `rest`, for the slow run, except those of this turn.
+
+    Simulations and other long tests rotate together, because most of them have a single case.
+    """
     cases: dict[tuple[str, str, int], list[pytest.Item]] = {}
     for item in items:
         mark = next((each for each in item.iter_markers() if each.name in HOW), ROTATES)
@@ -64,11 +70,21 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
             if "each" in mark.kwargs:
                 kind = str(item.callspec.params[mark.kwargs["each"]])  # type: ignore[attr-defined]
             cases.setdefault((name, kind, *mark.args), []).append(item)
+    long: list[pytest.Item] = []
     for (_, _, given), alike in cases.items():
         fewer = max(given, KEPT if len(alike) > MANY else 1)
-        by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
-        for item in turns.waiting(by_name, fewer, TURN):
-            item.add_marker(pytest.mark.rest)
+        if fewer == 1 and any(map(alike[0].get_closest_marker, ("long", "statistical"))):
+            long += alike
+        else:
+            _leave_out(alike, fewer)
+    _leave_out(long, LONG)
+
+
+def _leave_out(alike: list[pytest.Item], fewer: int) -> None:
+    """Mark all cases as `rest` except for one in `fewer`, which is the share of this turn."""
+    by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
+    for item in turns.waiting(by_name, fewer, TURN):
+        item.add_marker(pytest.mark.rest)
 
 
 def pytest_collection_finish() -> None:

@@ -52,16 +52,25 @@ def test_marks_say_which_cases_run(
 
         @pytest.mark.parametrize("case", range(10))
         def test_few(case): pass
+
+        @pytest.mark.statistical
+        @pytest.mark.parametrize("case", range(5))
+        def test_simulated(case): pass
+
+        @pytest.mark.long
+        @pytest.mark.parametrize("case", range(4))
+        def test_killed(case): pass
     """)
     options = ("--collect-only", "-q", "-p", "no:cacheprovider", "-n", "0", "-m", "not rest")
     found = pytester.runpytest_inprocess(*options).outlines
     count = {name: sum(f"::test_{name}[" in line for line in found) for name in NAMES}
+    assert count.pop("simulated") + count.pop("killed") == 3
     assert count == {"engines": 4, "many": 3, "refusals": 30, "few": 10}
     assert sum("::test_engines[a" in line for line in found) == 2
     assert any("::test_many[99]" in line for line in found)
 
 
-NAMES = ("engines", "many", "refusals", "few")
+NAMES = ("engines", "many", "refusals", "few", "simulated", "killed")
 
 
 def test_no_case_waits_for_more_than_a_dozen_turns() -> None:

@@ -86,7 +86,7 @@ def main() -> None:
             job.start()
         started = time.perf_counter() - imported if hasattr(job, "start") else 0.0
         tell(
-            version=importlib.metadata.version(job.PACKAGE),
+            version=getattr(job, "VERSION", None) or importlib.metadata.version(job.PACKAGE),
             import_seconds=imported - begin,
             start_seconds=started,
         )

@@ -24,6 +24,7 @@ class Tool:
         requirements: pinned packages of its environment; None for the current environment.
         java: whether it needs Java.
         how: names of the called functions, for the page.
+        protects: what is protected as called here: the neighbours, and δ if there is one.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Tool:
     requirements: Path | None = None
     java: bool = False
     how: str = ""
+    protects: str = ""
 
     @property
     def folder(self) -> Path:
@@ -40,7 +42,7 @@ class Tool:
         return self.python.parent.parent
 
 
-def peer(name: str, key: str, how: str, *, java: bool = False) -> Tool:
+def peer(name: str, key: str, how: str, *, protects: str, java: bool = False) -> Tool:
     """Return a tool with a separate environment."""
     return Tool(
         name=name,
@@ -49,32 +51,64 @@ def peer(name: str, key: str, how: str, *, java: bool = False) -> Tool:
         requirements=REQUIREMENTS / f"{key}.txt",
         java=java,
         how=how,
+        protects=protects,
     )
 
 
+ROW = "a row that is added or removed"
+VALUE = "the value of a row; how many rows there are is public"
 PEERS = (
     peer(
         "OpenDP",
         "opendp",
         "`make_private_lazyframe` of its Polars plugin over `scan_parquet`, at the scale that its "
         "map gives (the search of `Context` would cost seconds more)",
+        protects=f"{ROW}, up to a public number of rows",
     ),
-    peer("diffprivlib", "diffprivlib", "`tools.mean` and `tools.histogram` of NumPy arrays"),
-    peer("PyDP", "pydp", "`BoundedMean`, and one `Count` for each category, of lists"),
+    peer(
+        "diffprivlib",
+        "diffprivlib",
+        "`tools.mean` and `tools.histogram` of NumPy arrays",
+        protects=f"mean: {VALUE}; counts: {ROW}",
+    ),
+    peer(
+        "PyDP",
+        "pydp",
+        "`BoundedMean`, and one `Count` for each category, of lists",
+        protects=ROW,
+    ),
     peer(
         "PipelineDP",
         "pipelinedp",
         "`DPEngine.aggregate` on `LocalBackend`, with rows declared as people",
+        protects=ROW,
     ),
-    peer("SmartNoise SQL", "smartnoise", "`SELECT` from a pandas frame, which it puts into SQLite"),
-    peer("Tumult Analytics", "tumult", "`Session.evaluate` on Spark, all cores", java=True),
+    peer(
+        "SmartNoise SQL",
+        "smartnoise",
+        "`SELECT` from a pandas frame, which it puts into SQLite",
+        protects=f"{ROW}, with δ = 10⁻¹²",
+    ),
+    peer(
+        "Tumult Analytics",
+        "tumult",
+        "`Session.evaluate` on Spark, all cores",
+        protects=ROW,
+        java=True,
+    ),
 )
-OURS = Tool("epsilons", HERE / "jobs" / "epsilons.py", how="`ep.mean` and `ep.frequencies`, ε = 1")
+OURS = Tool(
+    "epsilons",
+    HERE / "jobs" / "epsilons.py",
+    how="`ep.mean` and `ep.frequencies`, ε = 1",
+    protects=VALUE,
+)
 PERSONAL = Tool(
     "epsilons, 50 budgets",
     HERE / "jobs" / "epsilons.py",
     epsilon="epsilon",
     how="the same with everyone's own ε, a column of 50 levels",
+    protects=f"{VALUE}, and so are budgets",
 )
 BARE = Tool("Polars", HERE / "jobs" / "polars.py", how="the bare query that yields the integers")
 BARE_PERSONAL = Tool(

@@ -135,3 +135,8 @@ class FormulaExtension(Extension):
         md.preprocessors.register(FourSpaces(md), "four spaces", 40)
         md.treeprocessors.register(Displayed(md), "formulas displayed", 35)
         md.treeprocessors.register(InProse(md), "formulas in prose", 4)
+
+
+def makeExtension() -> FormulaExtension:  # noqa: N802  (the name that Markdown calls)
+    """Return the extension, for the settings of the site."""
+    return FormulaExtension()

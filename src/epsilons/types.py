@@ -68,7 +68,7 @@ Allocated: TypeAlias = Literal["mean", "frequencies"]
 """The statistic whose error `allocate` minimizes."""
 Shape: TypeAlias = Literal["any", "gaussian"]
 LocalFrequenciesMethod: TypeAlias = Literal["auto", "hadamard", "projection", "rappor"]
-LocalMeanMethod: TypeAlias = Literal["auto", "laplace", "bit"]
+LocalMeanMethod: TypeAlias = Literal["auto", "laplace", "bit", "piecewise"]
 LocalVectorMethod: TypeAlias = Literal["auto", "duchi"]
 Weights: TypeAlias = Literal["variance", "paper", "uniform"]
 """How local reports are weighted."""

@@ -97,19 +97,37 @@ def sections() -> list[Section]:
     ]
 
 
-def test_the_page_begins_with_what_does_not_hold() -> None:
-    text = page.render(sections(), quick=True, seconds=300.0, about="A machine.")
+def test_the_page_begins_with_what_readers_ask_and_ends_with_limits() -> None:
+    asked = [*sections(), Section("More", "", fast=("Quick.",), accurate=("Close.",))]
+    text = page.render(asked, quick=True, seconds=300.0, about="A machine.")
     head, rest = text.split("## Speed")
-    assert "1 of 2 limits hold." in head
-    assert "**Does not hold.** Speed: a table: 1.4 ×, which must be at most 1.25" in head
-    assert "**Does not hold.** Peers: stopped by RuntimeError: no Java" in head
-    assert "limits: a table." in head
-    assert "A peer wins somewhere." in head
+    assert (
+        "## How fast is it?\n\n- Quick.\n\n## How accurate is it?\n\n- Close.\n\n"
+        "## Where does it lose?\n\n- A peer wins somewhere.\n\n1 of 2 limits hold." in head
+    )
+    limits = rest.split("## Limits")[1]
+    assert "1 of 2 limits hold." in limits
+    assert "**Does not hold.** Speed: a table: 1.4 ×, which must be at most 1.25" in limits
+    assert "**Does not hold.** Peers: stopped by RuntimeError: no Java" in limits
+    assert "limits: a table." in limits
     assert "A machine." in head
     assert "5.0 minutes" in head
     assert GOOD.row() in rest
     assert "![speed](plots/speed.svg)" in rest
     assert "**Stopped by RuntimeError: no Java: not measured.**" in rest
+
+
+@pytest.mark.parametrize(
+    ("printed", "written"),
+    [
+        (f"{1e7:.0e} rows", "10⁷ rows"),
+        (f"{2.25e-6:.3g} ± {2e-8:.1g}", "2.25·10⁻⁶ ± 2·10⁻⁸"),
+        (f"({-4.2e19:.2g})", "(-4.2·10¹⁹)"),
+        ("commit 1e+07x, a1e+07, 0x1e-3, 12 MB", "commit 1e+07x, a1e+07, 0x1e-3, 12 MB"),
+    ],
+)
+def test_powers_of_ten_are_written_as_people_write_them(printed: str, written: str) -> None:
+    assert page.powers(printed) == written
 
 
 def test_the_page_says_which_form_it_is() -> None:

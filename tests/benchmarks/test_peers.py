@@ -329,10 +329,14 @@ def test_the_section_says_where_a_peer_wins() -> None:
     )
     assert "times as fast as epsilons for" not in page.text
     assert "Faster to import than ours with its engine (1.00 s): diffprivlib (0.50 s)." in page.text
-    assert "Smaller than ours (300 MB): diffprivlib (100 MB)." in page.text
+    assert "Installation smaller than ours (300 MB): diffprivlib (100 MB)." in page.text
     assert "Less memory than ours (2 GB) for the mean of 10⁶ rows: diffprivlib (1 GB)." in page.text
-    assert any("diffprivlib is 1.33 times" in line for line in page.summary)
+    assert any("diffprivlib is 1.33 times" in line for line in page.loses)
     assert "Every peer answers for one ε" in page.text
+    assert not page.fast
+    found = measured()
+    found.outcomes["epsilons", "mean", 10**7] = outcome("epsilons", "mean", 10**7, 0.1)
+    assert describe(found, quick=True).fast[0].endswith(": epsilons 100 ms.")
 
 
 def test_the_section_says_who_did_not_run_and_why() -> None:
@@ -341,7 +345,8 @@ def test_the_section_says_who_did_not_run_and_why() -> None:
     assert "PipelineDP, the mean of 10⁶ rows: stopped after 60 s." in page.text
     assert "OpenDP: not installed (no network)." in page.text
     assert "| OpenDP | not installed (no network) |" in page.text
-    assert "| diffprivlib | 1.2 | 0.50 s |  | 100 MB | 12 s |" in page.text
+    assert "| diffprivlib | 1.2 | mean: the value of a row; how many rows there are is" in page.text
+    assert "| Polars | 1.2 | nothing |  |" in page.text
     assert set(page.plots) == {"peers"}
     assert page.plots["peers"].to_dict()
 
@@ -354,7 +359,7 @@ def test_the_section_without_any_win() -> None:
         found.outcomes[key] = dataclasses.replace(each, import_seconds=1.0, peak=1)
     page = describe(found, quick=True)
     assert "Nowhere in this run." in page.text
-    assert not page.summary
+    assert not page.loses
 
 
 def test_ratios_are_held_to_one() -> None:

@@ -243,7 +243,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         study(questions=FIRST + "share = 1\n" + SECOND),
         "share: give it in all",
     ),
-    "a share": (study(questions=FIRST + 'share = "half"'), "no part of a whole"),
+    "a share": (study(questions=FIRST + 'share = "half"'), "must be a share"),
     "both": (
         study(questions=FIRST + "share = 1\ntarget = 3"),
         "Give either shares or targets",

@@ -1,6 +1,6 @@
 // Makes reports from given random bytes: reads cases as lines of JSON, and writes reports.
 import { readFileSync } from "node:fs";
-import { hex, report, system, threshold, truly, unhex } from "./report.js";
+import { hex, report, system, threshold, truly, unhex, windowOf } from "./report.js";
 import { levelOf, odds, says } from "./words.js";
 
 const given = JSON.parse(readFileSync(0, "utf-8"));
@@ -41,8 +41,9 @@ async function one(each) {
 }
 
 for (const each of given) {
-  if (each.what === "threshold") out.push(threshold(each.epsilon).toString());
-  else if (each.what === "truly") out.push(truly(each.epsilon));
+  if (each.what === "threshold") out.push(threshold(each.epsilon, each.window).toString());
+  else if (each.what === "window") out.push(windowOf({reports: "piecewise"}, each.epsilon));
+  else if (each.what === "truly") out.push(truly({}, each.epsilon));
   else if (each.what === "many") out.push(await many(each));
   else out.push(await one(each).catch((problem) => [problem.message]));
 }

@@ -44,8 +44,18 @@ SURVEYS = (
         closes=CLOSES,
         organiser="We",
     ),
+    collector.Survey(
+        id="nap",
+        question="How long did you nap?",
+        kind="number",
+        bounds=(0.0, 12.0),
+        unit="hours",
+        reports="piecewise",
+        closes=CLOSES,
+        organiser="We",
+    ),
 )
-VALUES: dict[str, Any] = {"lunch": True, "sleep": 7.5, "way": "by bus"}
+VALUES: dict[str, Any] = {"lunch": True, "sleep": 7.5, "way": "by bus", "nap": 0.5}
 
 
 class Answer(NamedTuple):

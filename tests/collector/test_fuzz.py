@@ -70,6 +70,7 @@ async def heads(served: Served, work: list[Fuzz], many: int) -> int:
     return sum(await asyncio.gather(*(one(sender) for sender in work)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "many",
     [

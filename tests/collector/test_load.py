@@ -37,6 +37,7 @@ def sending(served: Served, people: int) -> Sending:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("people", "rate", "killed_after"),
     [(800, 400.0, 1.0), pytest.param(20_000, 1_000.0, 10.0, marks=pytest.mark.slow)],
@@ -76,6 +77,7 @@ def test_killed_in_the_middle_and_sent_again(
         assert (told["reports"], told["used"]) == (people, people)
 
 
+@pytest.mark.long
 def test_a_reservation_survives_a_kill(tmp_path: Path) -> None:
     """A reservation survives kill −9, so a second device cannot answer for the same person."""
     needs.module("uvicorn")

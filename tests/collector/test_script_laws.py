@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.statistical, pytest.mark.slow]
 PEOPLE = 100_000
 LIMIT = 6.2
 BUDGETS = [0.5, 1.0]
-COIN = "return word(fill) < threshold(epsilon) ? 1 : 0;"
+COIN = "return word(fill) < threshold(epsilon, window) ? 1 : 0;"
 
 
 class Case(NamedTuple):
@@ -113,5 +113,6 @@ def test_a_flip_that_is_off_by_a_twentieth_is_noticed(
     tmp_path: Path, epsilon: float, factor: int
 ) -> None:
     """A wrong flip probability is detected for every kind of question."""
-    wrong = COIN.replace("threshold(epsilon)", f"threshold(epsilon) * {factor}n / 100n")
+    exact = "threshold(epsilon, window)"
+    wrong = COIN.replace(exact, f"{exact} * {factor}n / 100n")
     assert min(drawn(tmp_path, epsilon, {COIN: wrong}, seed=21)) > LIMIT

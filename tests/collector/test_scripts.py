@@ -15,14 +15,18 @@ from epsilons import local
 from epsilons.collector import Level
 from epsilons.local.draws import threshold
 from epsilons.local.people import GRID
+from epsilons.local.piecewise import WINDOWS, window_of
+from epsilons.risk.piecewise import Window
 from tests.collector.node import PAGES, node
 from tests.local.tape import Tape
-from tests.local.test_report_vectors import vectors
+from tests.local.test_report_vectors import PAGE, vectors
 
 LABELS = ["red", "grün", "青", '"quoted"', "back\\slash", "😀", "a b", "</script>", "\u2028", "é"]
 MECHANISMS: dict[str, Any] = {
     "yes-no": lambda question, levels: local.Bit(levels=levels),
-    "number": lambda question, levels: local.Mean(question["bounds"], method="bit", levels=levels),
+    "number": lambda question, levels: local.Mean(
+        question["bounds"], method=question.get("reports", "bit"), levels=levels
+    ),
     "one-of": lambda question, levels: local.Frequencies(question["options"], levels=levels),
 }
 
@@ -47,7 +51,8 @@ def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
     value: Any = vector["value"]
     if vector["epsilon"] == "inf" or (name, method) not in {
         ("bit", "auto"),
-        ("mean", "auto"),
+        ("mean", "bit"),
+        ("mean", "piecewise"),
         ("frequencies", "hadamard"),
     }:
         return None
@@ -56,6 +61,8 @@ def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
         value = bool(value)
     elif name == "mean":
         question = {"kind": "number", "bounds": given["bounds"]}
+        if method != "bit":
+            question["reports"] = method
     else:
         question = {"kind": "one-of", "options": given["categories"]}
         value = given["categories"].index(value)
@@ -86,6 +93,8 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         hi = lo + float(10 ** rng.uniform(-3, 4))
         question["bounds"] = [lo, hi]
         value = float(rng.choice([rng.uniform(lo, hi), lo, hi, lo - 1.0, hi + 1.0]))
+        if rng.integers(2):
+            question["reports"] = "piecewise"
     elif kind == "one-of":
         many = int(rng.integers(2, 51))
         question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
@@ -97,10 +106,13 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         place = round(part * GRID) + int(rng.integers(-1, 2))
         words[0] = min(max((place << 34) - int(rng.integers(2)), 0), 2**64 - 1)
     if rng.integers(3) == 0:  # words just below and above the threshold, and a rejected word
-        edge = threshold(epsilon) - int(rng.integers(2))
+        window = window_of(epsilon) if "reports" in question else Window(2, 1)
+        edge = threshold(epsilon, window.inside, window.answers) - int(rng.integers(2))
         words[0 if kind == "yes-no" else 1] = edge
         if kind == "one-of" and rng.integers(2):
             words[0], words[1], words[2] = 2**64 - 1, words[0], edge
+        if kind == "number" and rng.integers(2):
+            words[2] = 2**64 - 1  # drawn again, unless the number of answers is a power of two
     return {
         "question": question,
         "value": value,
@@ -122,8 +134,57 @@ def test_random_reports_are_those_of_python(tmp_path: Path, many: int) -> None:
 def test_the_threshold_is_exact(tmp_path: Path) -> None:
     rng = np.random.default_rng(20)
     budgets = [*rng.uniform(0.0, 90.0, 500), *10.0 ** rng.uniform(-9, 3, 500), 5e-324, 80.0, 1e300]
-    cases = [{"what": "threshold", "epsilon": float(each)} for each in budgets]
+    cases: list[dict[str, Any]] = [{"what": "threshold", "epsilon": float(e)} for e in budgets]
     assert node(tmp_path, cases) == [str(threshold(float(each))) for each in budgets]
+    for case in cases:
+        case["window"] = window_of(case["epsilon"])
+    expected = [
+        str(threshold(case["epsilon"], case["window"].inside, case["window"].answers))
+        for case in cases
+    ]
+    assert node(tmp_path, cases) == expected
+
+
+def test_windows_are_those_of_python_and_of_the_page(tmp_path: Path) -> None:
+    edges = [*WINDOWS, *(math.nextafter(each, 0.0) for each in list(WINDOWS)[1:]), 16.0, 1e6]
+    cases = [{"what": "window", "epsilon": each} for each in edges]
+    assert node(tmp_path, cases) == [list(window_of(each)) for each in edges]
+    rows = re.findall(r"^\| ([\d.]+) \| (\d+) \| (\d+) \|$", PAGE.read_text("utf-8"), re.M)
+    assert {float(a): (int(b), int(c)) for a, b, c in rows} == WINDOWS
+
+
+def test_what_a_piecewise_report_says(tmp_path: Path) -> None:
+    """Step and number of steps are read from the bytes, and odds are those of the window."""
+    levels = [{"name": str(each), "epsilon": each} for each in (0.5, 2.0, 4.0)]
+    question = {"kind": "number", "bounds": [0, 12], "unit": "h", "reports": "piecewise"}
+    cases = [
+        {
+            "question": question | {"levels": levels},
+            "value": 12,
+            "epsilon": each["epsilon"],
+            "random": "ff" * 16 + "00" * 8,
+        }
+        for each in levels
+    ]
+    *_, (data, used, says, level, odds) = found = node(tmp_path, cases)
+    assert [each[2] for each in found] == [
+        "“Step 2 of 2”, on a scale from 0 h to 12 h.",
+        "“Step 3 of 3”, on a scale from 0 h to 12 h.",
+        says,
+    ]
+    assert re.fullmatch(r"“Step 1[123] of 13”, on a scale from 0 h to 12 h\.", says)
+    assert (level, int(data[-2:], 16) + 1) == ("4.0", int(re.findall(r"\d+", says)[0]))
+    assert found[0][4].endswith(
+        "about 62 send their own step of 2, and 38 the other one, which is 1.6 times less likely."
+    )
+    assert found[1][4].endswith(
+        "about 79 send their own step of 3, and 21 one of the other 2, each 7.4 times less likely."
+    )
+    assert odds.endswith(
+        "about 94 send one of the 3 steps around their own, of 13, and 6 one of the other 10, "
+        "each 55 times less likely."
+    )
+    assert used == 24
 
 
 def test_odds_are_those_of_python(tmp_path: Path) -> None:

@@ -312,6 +312,7 @@ def local_kinds() -> dict[str, tuple[Any, Any]]:
         "bit, any budget": (ep.local.Bit(missing="midpoint"), (values > 50.0).astype(int)),
         "mean, bit": (ep.local.Mean((0, 100), method="bit", levels=menu), values),
         "mean, laplace": (ep.local.Mean((0, 100), method="laplace"), values),
+        "mean, piecewise": (ep.local.Mean((0, 100), method="piecewise"), values),
         "frequencies, hadamard": (ep.local.Frequencies(MODES, levels=menu), words),
         "frequencies, projection": (
             ep.local.Frequencies(4, method="projection", public_seed=7),

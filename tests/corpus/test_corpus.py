@@ -43,6 +43,7 @@ NEW = frozenset(
         "risk.NestedQuantiles",
         "risk.RatioMean",
         "risk.RatioTotal",
+        "risk.ReportedPiecewise",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain

@@ -76,6 +76,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_renamed_class_a_moved_module_and_a_renamed_argument_break_nothing(copied: Path) -> None:
     done = read_by(copied)
     assert done.returncode == 0, done.stderr
@@ -85,6 +86,7 @@ def test_a_renamed_class_a_moved_module_and_a_renamed_argument_break_nothing(cop
     ]
 
 
+@pytest.mark.long
 def test_an_argument_that_is_renamed_without_a_word_is_noticed(copied: Path) -> None:
     path = copied / "epsilons" / "headcount.py"
     said = ', fields={"counts": "people_there"}'

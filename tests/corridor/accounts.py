@@ -27,7 +27,7 @@ class Recording:
         hashes = (question, *former)
         return next((self._kept[each] for each in hashes if each in self._kept), None)
 
-    def sheet(self, data: Any, person: Any) -> AccountSheet:
+    def sheet(self, data: Any, person: Any, weights: Any = None) -> AccountSheet:
         self.calls.append("sheet")
         self.asked = (data, person)
         return AccountSheet(data, self.epsilon)
@@ -59,7 +59,7 @@ class Failing(Recording):
         self._fail("open")
         return super().open(question, *former)
 
-    def sheet(self, data: Any, person: Any) -> AccountSheet:
+    def sheet(self, data: Any, person: Any, weights: Any = None) -> AccountSheet:
         self._fail("sheet")
         return super().sheet(data, person)
 

@@ -261,6 +261,7 @@ def test_numbers_that_two_questions_share_may_be_missing(
     assert sums.sums.tolist() == [2**30]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
 def test_many_pairs_keep_their_columns_apart(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest

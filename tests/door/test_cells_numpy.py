@@ -84,6 +84,7 @@ def outcome(held: Any, rules: Rules) -> tuple[Any, ...]:
     return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist(), tally.unit
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(table=tables(), listed=st.booleans())
 def test_numpy_is_the_engine(
@@ -172,6 +173,7 @@ def test_people_of_series(form: str, categories: list[Any]) -> None:
     assert tally.cells.tolist() == [[0, 1], [1, 1]]
 
 
+@pytest.mark.long
 def test_a_million_categories() -> None:
     labels = [f"k{i}" for i in range(10**6)]
     values = [*labels[::1000], "none"]

@@ -197,6 +197,7 @@ def test_a_ledger_knows_the_people_of_the_column_that_is_named(engine: str, on: 
     assert found.budgets.tolist() == [0.5] * 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("engine", "neighbours"),
     [

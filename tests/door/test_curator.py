@@ -166,6 +166,12 @@ def test_every_engine_counts_alike(
     compared(data, table, kind, person=person)
 
 
+def test_the_median_of_an_even_number_of_people_is_between_the_two_in_the_middle() -> None:
+    people = ["a", "b", "c", "c", "c", "d", "d", "d"]
+    found = door.look([0.5] * 8, epsilon=[1.0] * 8, person=people, bounds=BOUNDS)
+    assert found.median_rows == 2.0
+
+
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow by itself", "ibis"])
 def test_very_many_bins_and_categories_are_looked_up(

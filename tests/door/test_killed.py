@@ -259,6 +259,7 @@ def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) ->
     assert place.run(*folded, "3000") == "go\n3000\n"
 
 
+@pytest.mark.long
 def test_duckdb_refuses_rather_than_writes(place: Place) -> None:
     """Without a secure random generator, DuckDB refuses to encrypt, and writes nothing."""
     for settings in (ENCRYPTED, {"temp_directory": ""}):
@@ -290,6 +291,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_what_polars_leaves_of_people(place: Place, people: Path) -> None:
     """From version 2 on, Polars spills beyond four fifths of the machine's memory."""
     directory = place.path / "here"

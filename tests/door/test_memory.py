@@ -106,6 +106,7 @@ def measured(
     return peak
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_memory_does_not_grow_with_rows(tmp_path: Path, engine: str) -> None:
     more = []

@@ -71,6 +71,7 @@ def as_tuple(tally: Tally) -> tuple[Any, ...]:
     return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
 
 
+@pytest.mark.long
 @SETTINGS
 @given(table=tables(), bounds=BOUNDS, missing=st.sampled_from(["error", "midpoint"]))
 def test_numpy_is_the_engine(

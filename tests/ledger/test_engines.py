@@ -29,11 +29,13 @@ def spent(ledger: ep.Ledger) -> list[float]:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[float]]:
-    """What everyone pays for a mean and then for shares, both from arrays."""
+    """What everyone pays for a mean, and for another one with budgets as weights, of arrays."""
     with ep.Ledger.create(tmp_path_factory.mktemp("arrays") / "ledger.db") as ledger:
         ledger.enrol(person=PEOPLE, epsilon=BUDGETS)
         claim = ledger.claim("mean", share=1 / 3)
         ep.mean(VALUES, bounds=(0, 9), person=PEOPLE, method=RULE, ledger=claim)
+        claim = ledger.claim("weighed", at_most=0.1)
+        ep.mean(VALUES, bounds=(0, 9), person=PEOPLE, weights=BUDGETS, ledger=claim)
         yield spent(ledger)
 
 
@@ -49,7 +51,10 @@ def test_everyone_pays_the_same_on_every_engine(
         told = ledger.enrol(data, person="who", epsilon="budget")
         assert told.new == len(set(PEOPLE))
         claim = ledger.claim("mean", share=1 / 3)
-        ep.mean("income", bounds=(0, 9), data=data, person="who", method=RULE, ledger=claim)
+        given: dict[str, Any] = {"bounds": (0, 9), "data": data, "person": "who"}
+        ep.mean("income", **given, method=RULE, ledger=claim)
+        claim = ledger.claim("weighed", at_most=0.1)
+        ep.mean("income", **given, weights="budget", ledger=claim)
         assert spent(ledger) == expected
         shares = ledger.claim("bins", share=1 / 3)
         ep.frequencies("income", edges=[0, 5, 10], data=data, person="who", ledger=shares)

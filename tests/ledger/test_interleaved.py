@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons import door
 from epsilons.draws.accounts import Charge, Settled
 from epsilons.errors import ClaimError, LedgerError
 
@@ -41,7 +42,9 @@ class World:
         claim: Any = self.ledger.claim(name, **self.asked.setdefault(name, rule))
         try:
             if claim.open("question") is None:
-                claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
+                people = pick.sample(WHO, pick.randint(1, 3))
+                weights = door.Weights([pick.choice([1.0, 3.0, 7.0]) for _ in people])
+                claim.sheet(None, people, pick.choice([None, weights]))
                 self.sheets.append((name, claim))
                 if pick.random() < 0.2:
                     claim.let_go()  # as after an error: the sheet can still be settled

@@ -81,7 +81,11 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         free = any(each.related is True for each in questions)
         declared: dict[str, Any] = {"levels": LEVELS} if terms and free and not found_range else {}
         people = [who for who in WHO if pick.random() < 0.8]
-        data = pl.DataFrame({"who": people, "x": [X[who] for who in people]})
+        heavy = {"w": [1.0 + who % 5 for who in people]}
+        data = pl.DataFrame({"who": people, "x": [X[who] for who in people], **heavy})
+        # Weights need bounds, and budgets that may be related to values.
+        weighed = free and not found_range and not terms and pick.random() < 0.5
+        declared |= {"weights": "w"} if weighed else {}
         before = {who: round(ledger.account(who).left * NANO) for who in WHO}
         claim: Any = ledger.claim(str(number), **rule)
         try:
@@ -102,11 +106,12 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         losses = proven if verdict.exact else (Fraction(0), *found.mechanism.losses)
         for account, offered in zip(claim._accounts.tolist(), claim._budgets.tolist(), strict=True):
             who = WHO[account - 1]
-            assert Fraction(offered) * NANO <= before[who]
+            units = 1 + who % 5 if weighed else 1
+            assert units * Fraction(offered) * NANO <= before[who]
             place = int(np.searchsorted(levels, offered, side="right"))
             assert proven[place] <= losses[place]
-            exact[who] += Fraction(proven[place])
-            charged[who] += math.ceil(Fraction(losses[place]) * NANO)
+            exact[who] += units * Fraction(proven[place])
+            charged[who] += math.ceil(units * Fraction(losses[place]) * NANO)
     for who in WHO:
         spent = round(ledger.account(who).spent * NANO)
         assert spent == charged[who]

@@ -21,6 +21,7 @@ N = 80
 WHO = [f"p{i}" for i in range(N)]
 X = [(7 * i % 11) / 10 for i in range(N)]
 EPSILON = [50.0, 100.0] * (N // 2)
+WEIGHTS = [1.0 + i % 3 for i in range(N)]
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.ledger.work"])
@@ -43,7 +44,8 @@ def found(ledger: ep.Ledger) -> str:
 
 def several(ledger: ep.Ledger) -> str:
     questions = [ep.Mean(X, bounds=(0, 1)), ep.Frequencies(X, edges=[0, 0.5, 1.01])]
-    return str(ep.publish(questions, person=WHO, ledger=ledger.claim("a", share=1 / 2)))
+    claim = ledger.claim("a", share=1 / 2)
+    return str(ep.publish(questions, person=WHO, weights=WEIGHTS, ledger=claim))
 
 
 def enrol(ledger: ep.Ledger) -> str:

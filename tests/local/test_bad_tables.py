@@ -12,6 +12,7 @@ import pytest
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
+from epsilons.local.randomizer import Randomizer
 from epsilons.local.reports import Reports
 from tests.local.engines import Make, same
 from tests.local.tables import AT_70, BIT, SECRET, at_70, refused, reordered
@@ -87,7 +88,9 @@ def test_tables_of_other_mechanisms_are_refused(make: Make, name: str) -> None:
         made_by, _ = CASES[other_name]
         if (made_by.kind, made_by.parameters) != (mechanism.kind, mechanism.parameters):
             refused(mechanism, make(table))
-    other = local.Mean((-2, 6.5)) if mechanism.kind == "mean" else local.Vector(5, radius=2.5)
+    other: Randomizer = local.Vector(5, radius=2.5)
+    if isinstance(mechanism, local.Mean):
+        other = local.Mean((-2, 6.5), mechanism.method)
     if other.kind == mechanism.kind and name != "vector of one":
         refused(other, make(pl.DataFrame(reordered(name))), None, "not made by this mechanism")
 

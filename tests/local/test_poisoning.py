@@ -27,7 +27,7 @@ WEIGHTS = ("variance", "paper", "uniform")
 RNG = np.random.default_rng(8)
 MAKERS: dict[str, Any] = {
     "bit": (local.Bit, RNG.random(120) < 0.3),
-    "mean": (lambda **k: local.Mean((-1, 3), **k), RNG.uniform(-1, 3, 120)),
+    "mean": (lambda **k: local.Mean((-1, 3), "bit", **k), RNG.uniform(-1, 3, 120)),
     "laplace": (lambda **k: local.Mean((-1, 3), "laplace", **k), RNG.uniform(-1, 3, 120)),
     "vector": (lambda **k: local.Vector(2, 2.0, **k), RNG.normal(size=(120, 2))),
     "line": (lambda **k: local.Vector(1, **k), RNG.uniform(-1, 1, (120, 1))),
@@ -35,6 +35,7 @@ MAKERS: dict[str, Any] = {
     "hadamard": (lambda **k: local.Frequencies(3, **k), RNG.integers(0, 3, 120)),
     "projection": (lambda **k: local.Frequencies(3, "projection", **k), RNG.integers(0, 3, 120)),
     "rappor": (lambda **k: local.Frequencies(3, "rappor", **k), RNG.integers(0, 3, 120)),
+    "piecewise": (lambda **k: local.Mean((-1, 3), "piecewise", **k), RNG.uniform(-1, 3, 120)),
 }
 
 

@@ -51,8 +51,9 @@ def test_every_mechanism_and_method_has_vectors() -> None:
     seen = {(v["mechanism"], v["parameters"].get("method", "auto")) for v in vectors()}
     assert seen >= {
         ("bit", "auto"),
-        ("mean", "auto"),
+        ("mean", "bit"),
         ("mean", "laplace"),
+        ("mean", "piecewise"),
         ("vector", "auto"),
         ("frequencies", "hadamard"),
         ("frequencies", "projection"),

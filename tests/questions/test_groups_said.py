@@ -162,7 +162,7 @@ def test_answers_that_would_help_are_named() -> None:
         epsilon=pl.when(pl.col("epsilon") > 0.3).then(9.0).otherwise(0.001)
     )
     release = asked(frame, SOME["groups"], method="proportional")
-    assert "related=False, if budgets go with values not at all" in " ".join(
+    assert "related=False, if budgets are unrelated to values" in " ".join(
         release.details().split()
     )
 

@@ -134,9 +134,9 @@ def test_bins_that_hold_no_quantile_are_refused() -> None:
     for release in others:
         with pytest.raises(KindError, match="bins without gaps"):
             release.quantile(0.5)
-    with pytest.raises(KindError, match="no range is proven"):
+    with pytest.raises(KindError, match="no proven interval"):
         shares(method="sampling").quantile(0.5)
-    with pytest.raises(KindError, match="no range is proven"):
+    with pytest.raises(KindError, match="no proven interval"):
         shares(method="total", **PRIVATE).quantile(0.5)
     with pytest.raises(KindError, match="frequencies of bins"):
         mean().quantile(0.5)

@@ -53,7 +53,7 @@ def test_the_text_fits_a_screen_and_ends_with_the_warning(release: ep.Release) -
     lines = release.details().splitlines()
     assert len(lines) <= 36
     assert max(map(len, lines)) <= 100
-    assert "if budgets go with values" in release.details()
+    assert "if budgets are related to values" in release.details()
     assert "Spending adds up" in " ".join(lines[-3:-1])
     assert lines[-1] == f"Released 2026-01-31 (UTC) with epsilons {ep.__version__}."
     assert "public" in release.protects

@@ -246,7 +246,7 @@ def test_a_count_says_nothing_of_values() -> None:
     line = f"Count: {release.value:,} people   (95 % interval {low:,} to {high:,})"
     assert sheet.headline == line
     assert "Values" not in facts(sheet)
-    assert "if budgets go with values" not in release.details()
+    assert "if budgets are related to values" not in release.details()
     assert drawing(sheet).bounds == (0.0, math.inf)
 
 
@@ -384,7 +384,7 @@ def test_the_table_says_what_the_sides_are() -> None:
     table, words = _sided(release, release.sides)
     assert table is not None
     assert table.heads == (
-        "if budgets go with values", "90 % interval", "best cap", "typical error with it",
+        "if budgets are related to values", "90 % interval", "best cap", "typical error with it",
     )  # fmt: skip
     assert [row[0] for row in table.rows] == [
         "in any way",

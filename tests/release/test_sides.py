@@ -135,7 +135,7 @@ def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
     release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
     assert "best cap" not in release.details()
-    assert "if budgets go with values" in release.details()
+    assert "if budgets are related to values" in release.details()
     assert "best cap" in mean(**GUESSED).details()
     drowned = ep.mean([0.5], epsilon=[1.0], bounds=(0, 1), source=ep.Seeded(2), **OFFERED)
     if drowned.n == 0:
@@ -211,8 +211,8 @@ def test_on_a_range_that_was_found_only_what_is_proven_is_shown(terms: dict[str,
     assert [side.related for side in found.sides] == [True, 0.05]
     gaussian = mean(bounds=None, epsilon=4.0 * EPSILON, **terms, **GAUSSIAN)
     assert [side.related for side in gaussian.sides] == [False]
-    assert "if budgets go with values" in found.details()
-    assert "if budgets go with values" not in gaussian.details()
+    assert "if budgets are related to values" in found.details()
+    assert "if budgets are related to values" not in gaussian.details()
     if not terms:
         sampled = mean(bounds=None, epsilon=4.0 * EPSILON, about="population")
         assert [side.related for side in sampled.sides] == [True]

@@ -179,6 +179,22 @@ def test_a_single_epsilon_is_the_same_limit_for_everyone() -> None:
     assert "Everyone had their own limit" in mean().statement()
 
 
+def test_people_who_offered_nothing_are_said_to_have_spent_nothing(tmp_path: Path) -> None:
+    said = "599 people offered nothing, and spent nothing."
+    some = mean(epsilon=np.where(np.arange(N) < N - 1, 0.0, 1.0))
+    assert f"Spent: ε 1 each; nobody keeps any. {said}" in " ".join(str(some).split())
+    assert f"and people spent ε = 1. {said}" in some.statement("methods")
+    assert "Everyone had their own limit" in some.statement()
+    assert "offered nothing" not in str(mean()) + mean().statement("methods")
+    with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
+        ledger.enrol(person=range(N), epsilon=[0.2, *[2.0] * (N - 1)])
+        for name in ("first", "second"):
+            claim = ledger.claim(name, at_most=0.2)
+            found = mean(person=range(N), epsilon=None, ledger=claim)
+        assert ledger.account(0).left == 0.0
+    assert "One person offered nothing, and spent nothing." in " ".join(str(found).split())
+
+
 def test_private_people_are_not_counted_exactly() -> None:
     release = mean(neighbours="add-remove", levels=[0.25, 1.0, 4.0])
     assert f"among about {release.n:,} people" in release.statement()

@@ -89,6 +89,7 @@ def test_a_page_is_whole(chromium: Browser, tmp_path: Path, name: str) -> None:
     page.context.close()
 
 
+@pytest.mark.long
 def test_what_is_wrong_would_be_noticed(chromium: Browser, tmp_path: Path) -> None:
     bad = (
         "<html><body><img src='http://example.invalid/x.png'><script>console.log('x')</script>"

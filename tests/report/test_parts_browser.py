@@ -173,6 +173,7 @@ def test_a_page_forbids_what_it_does_not_hold(browser: Browser) -> None:
     assert any("Content Security Policy" in line for line in seen.console)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_a_phone_and_can_be_read(measured: dict[str, Any], name: str) -> None:
     answer = measured[name]

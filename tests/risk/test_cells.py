@@ -80,6 +80,7 @@ def test_no_other_biases_do_worse(
     assert all_within(together, scale, a) <= all_within(spread, scale, a) + 1e-12
 
 
+@pytest.mark.long
 def test_data_that_go_with_budgets_reach_the_related_error() -> None:
     """The formula equals the maximum over all assignments of 5 people to 3 cells."""
     weights, scale, n, k = [0.05, 0.1, 0.15, 0.3, 0.4], 0.05, 5, 3
@@ -176,6 +177,7 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
     assert allocate_for(budgets, goal, method).risk <= alike.risk
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", CHOICES["loss"])
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 @pytest.mark.parametrize("k", [2, 20, pytest.param(5, marks=pytest.mark.slow)])

@@ -157,6 +157,7 @@ POPULATION = [Assumption("population", related) for related in (True, 0.05, Fals
 BUDGETS = Budgets.of_levels(np.array([0.1, 0.5, 2.0]), np.array([300, 300, 400]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("assumption", [*PEOPLE, *POPULATION], ids=str)
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_a_cap_for_several_means_is_the_best_of_all_caps(assumption: Assumption, loss: str) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import operator
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+
+import epsilons
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = {
@@ -60,3 +64,25 @@ def test_katex_has_its_licence_and_the_fonts_that_it_names() -> None:
     named = set(re.findall(r"url\(fonts/([^)]+)\)", (folder / "katex.min.css").read_text("utf-8")))
     assert named == {font.name for font in (folder / "fonts").iterdir()}
     assert all(name.endswith(".woff2") for name in named)
+
+
+@pytest.mark.parametrize("page", ["planning.md", "publishing.md", "releases.md", "verify.md"])
+def test_every_function_has_an_example_on_its_page(page: str) -> None:
+    text = (ROOT / "docs/reference" / page).read_text("utf-8")
+    examples = "".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
+    names = [f"ep.{name.removeprefix('epsilons.')}" for name in REFERENCE[page]]
+    functions = [name for name in names if name.rpartition(".")[2].islower()]
+    shown = [name for name in functions if f"{name}(" in examples]
+    assert shown == [name for name in functions if name != "ep.verify.audit"]  # docs/auditing.md
+
+
+def test_arguments_are_in_one_group_each() -> None:
+    text = (ROOT / "docs/reference/publishing.md").read_text("utf-8")
+    table = text.partition("| group | arguments |")[2].partition("\n\n")[0]
+    grouped = Counter(re.findall(r"`(\w+)`", table))
+    taken = {
+        name
+        for function in REFERENCE["publishing.md"]
+        for name in inspect.signature(operator.attrgetter(function[9:])(epsilons)).parameters
+    }
+    assert grouped == dict.fromkeys(taken, 1)

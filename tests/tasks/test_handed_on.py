@@ -75,6 +75,7 @@ bounds = [15, 50]
 """
 
 
+@pytest.mark.long
 def test_30_a_scheduled_job(tmp_path: Path) -> None:
     written(readers(), tmp_path)
     study = tmp_path / "study.toml"

@@ -5,6 +5,7 @@ import polars  # noqa: F401  imported here, so the first release need not import
 import epsilons as ep
 
 PACKAGE = "epsilons"
+VERSION = ep.__version__  # the metadata of an editable installation can be outdated
 
 
 def mean(question):

@@ -107,11 +107,6 @@ def publish(
     asked = _questions(questions)
     division = division_of(len(asked), shares, targets)
     _one_of(epsilon, menu, ledger, neighbours, source)
-    if ledger is not None and weights is not None:
-        raise ArgumentError(
-            "weights are not for a ledger: it charges people by their budgets alone. Nothing was "
-            "charged. Publish with epsilon=, or leave weights out."
-        )
     for question in asked:
         question.check(neighbours)
     if data is None:

@@ -22,6 +22,7 @@ from epsilons.collector.question import Survey
 from epsilons.errors import DataError
 from epsilons.local import Reports
 from epsilons.local.draws import order
+from epsilons.local.piecewise import window_of
 from epsilons.local.randomizer import related_locally
 from epsilons.local.reports import Header, pack
 from epsilons.results.release import Release
@@ -34,7 +35,7 @@ __all__ = ["BATCH", "LARGEST", "Door", "Live", "joined", "released"]
 # checked, never the answer.
 
 LARGEST: Final = 256
-"""The largest body that is read, in bytes. Reports of one bit have at most 50 bytes."""
+"""The largest body that is read, in bytes. Reports have at most 50 bytes."""
 
 _BUDGET: Final = struct.Struct("<d")
 _ROW: Final = struct.Struct("<I")
@@ -52,7 +53,14 @@ class Door:
         self._levels = {_BUDGET.pack(each.epsilon): each.name for each in survey.levels}
         self._head = pack(Header(mechanism.kind, True, mechanism.parameters, 1))
         self._rows = 0 if survey.options is None else order(len(survey.options))
-        self._middle = (1).to_bytes(4, "little") if survey.bounds is not None else b""
+        pieces = survey.reports == "piecewise"
+        # How many answers there are at each level.
+        self._answers = {
+            _BUDGET.pack(each.epsilon): window_of(each.epsilon).answers if pieces else 2
+            for each in survey.levels
+        }
+        one_bit = survey.bounds is not None and not pieces
+        self._middle = (1).to_bytes(4, "little") if one_bit else b""
 
     def level(self, data: bytes) -> str:
         """Return the name of the level of an accepted report."""
@@ -81,7 +89,7 @@ class Door:
         return "A report is malformed: it is not what the page of this survey makes."
 
     def _fits(self, data: bytes) -> bool:
-        """Check a report byte by byte: each report of one bit has exactly one encoding."""
+        """Check a report byte by byte: each report has exactly one encoding."""
         at = len(self._head)
         tail = data[at + 8 :]
         if data[:at] != self._head or data[at : at + 8] not in self._levels:
@@ -91,7 +99,9 @@ class Door:
                 return False
             return tail[4] <= 1
         middle = len(self._middle)
-        return len(tail) == middle + 1 and tail[:middle] == self._middle and tail[middle] <= 1
+        if len(tail) != middle + 1 or tail[:middle] != self._middle:
+            return False
+        return tail[middle] < self._answers[data[at : at + 8]]
 
 
 BATCH: Final = 10
@@ -113,7 +123,7 @@ def joined(forms: Mapping[bytes, int]) -> Reports:
 
     Args:
         forms: the number of people who sent each form, i.e. each distinct sequence of bytes. There
-            is at least one. Reports of one bit have few forms, and each form is parsed once.
+            is at least one. Reports have few forms, and each form is parsed once.
     """
     parts = [Reports.from_bytes(data) for data in sorted(forms)]
     times = [forms[data] for data in sorted(forms)]

@@ -22,6 +22,9 @@ __all__ = ["KINDS", "Level", "Survey"]
 KINDS: Final = ("yes-no", "one-of", "number")
 """The kinds of answers."""
 
+REPORTS: Final = ("bit", "piecewise")
+"""What a report on a number is. Question files without that key ask for one bit."""
+
 MOST_OPTIONS: Final = 50
 MOST_LEVELS: Final = 5
 MOST_INVITATIONS: Final = 1_000_000
@@ -90,6 +93,8 @@ class Survey:
         options: for "one-of": from 2 to 50 labels.
         bounds: for "number": (lo, hi), the range of answers.
         unit: for "number": the unit, such as "hours"; None without a unit.
+        reports: for "number": "bit", or "piecewise" for reports that hold more than one bit at
+            levels from 1.5 up (see `epsilons.local.Mean`).
         levels: from 2 to 5 levels, the strictest first.
         invitations: the number of links created with the survey, from 1 to 1,000,000.
 
@@ -105,6 +110,7 @@ class Survey:
     options: tuple[str, ...] | None = None
     bounds: tuple[float, float] | None = None
     unit: str | None = None
+    reports: str = REPORTS[0]
     levels: tuple[Level, ...] = USUAL_LEVELS
     invitations: int = 100
 
@@ -126,6 +132,8 @@ class Survey:
         if self.unit is not None and self.kind != "number":
             raise ArgumentError("unit: only a number has one.")
         object.__setattr__(self, "unit", parameters.line("unit", self.unit))
+        if parameters.choice("reports", self.reports, REPORTS) != REPORTS[0] and not self.bounds:
+            raise ArgumentError('reports: only a number has reports = "piecewise".')
         object.__setattr__(self, "levels", _levels(self.levels))
         many = self.invitations
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:
@@ -135,12 +143,12 @@ class Survey:
 
     @cached_property
     def mechanism(self) -> Bit | Mean | Frequencies:
-        """The local randomizer, in which each person sends one bit, with its estimator."""
+        """The local randomizer, with its estimator."""
         menu = [level.epsilon for level in self.levels]
         if self.options is not None:
             return Frequencies(self.options, method="hadamard", levels=menu)
         if self.bounds is not None:
-            return Mean(self.bounds, method="bit", levels=menu)
+            return Mean(self.bounds, method=self.reports, levels=menu)  # type: ignore[arg-type]
         return Bit(levels=menu)
 
     def closed_at(self, moment: datetime.datetime) -> bool:
@@ -164,6 +172,8 @@ class Survey:
             found["bounds"] = list(self.bounds)
         if self.unit is not None:
             found["unit"] = self.unit
+        if self.reports != REPORTS[0]:
+            found["reports"] = self.reports
         return found
 
     @classmethod

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from epsilons.door.given.frames import LABELS
     from epsilons.door.given.menus import Chosen, chosen
     from epsilons.door.offers import Offers, People, other_tag, tag
-    from epsilons.door.registry import Enrolled, enrolled, people
+    from epsilons.door.registry import Enrolled, enrolled, people, weighed_people
     from epsilons.door.rows import Absent, Rows, open, scan
 else:
     __getattr__, __dir__ = names(__name__)
@@ -67,5 +67,6 @@ __all__ = [
     "scan",
     "source",
     "tag",
+    "weighed_people",
     "write_parquet",
 ]

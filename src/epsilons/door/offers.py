@@ -34,6 +34,9 @@ __all__ = ["BUDGET", "Offers", "People", "in_rows", "joined", "other_tag", "tag"
 BUDGET: Final = "what a ledger offers"
 """The name of the column of budgets that is joined to a table."""
 
+WEIGHT: Final = "the weight that a ledger charges"
+"""The name of the column of weights that is joined to a table, if people have weights."""
+
 BATCH: Final = 50_000
 """The number of ids in a batch."""
 
@@ -115,13 +118,14 @@ class People:
             places[rest] = among(again, left)
         return places
 
-    def offered(self, budgets: Floats) -> Offers:
+    def offered(self, budgets: Floats, weights: Floats | None = None) -> Offers:
         """Return these people with their budgets.
 
         Args:
             budgets: one budget for each id, in order; NaN for people without an account.
+            weights: one weight for each id, in order; None if everyone counts equally.
         """
-        return Offers(self, budgets)
+        return Offers(self, budgets, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +135,13 @@ class Offers:
     Attributes:
         people: everyone in the data.
         budgets: one budget for each person.
+        weights: one weight for each person, which replaces a column of weights; None if everyone
+            counts equally.
     """
 
     people: People
     budgets: Floats
+    weights: Floats | None = None
 
     def __repr__(self) -> str:
         return "the ledger's"
@@ -238,7 +245,7 @@ def _known(item: Any, name: str, *, lenient: bool) -> bytes | None:
 
 
 def joined(table: Columns, offers: Offers) -> Columns:
-    """Join budgets to the rows of a frame, on the frame's engine.
+    """Join budgets, and weights if there are any, to the rows of a frame, on the frame's engine.
 
     Args:
         table: a table with ids, in a form that engines compare byte by byte.
@@ -267,17 +274,25 @@ def joined(table: Columns, offers: Offers) -> Columns:
             f"ledger: {engine.name} takes no table of budgets. Give data on another engine, such "
             "as Polars, pandas, PyArrow, DuckDB or Spark."
         )
-    budgets = pl.Series(BUDGET, offers.budgets)
-    sheet = pl.DataFrame([offers.people.ids.alias(table.person), budgets])
+    own = {BUDGET: offers.budgets} | ({} if offers.weights is None else {WEIGHT: offers.weights})
+    sheet = pl.DataFrame(
+        [offers.people.ids.alias(table.person), *map(pl.Series, own, own.values())]
+    )
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
     rows = table.frame
     if table.types[table.person] == nw.Enum:
         # Two dictionary columns are compared as text, by a collation if there is one.
         rows, _ = written(rows, table.person)
     frame = rows.join(beside, on=table.person, how="left")
-    types = {**table.types, BUDGET: nw.Float64()}
+    types = {**table.types, **dict.fromkeys(own, nw.Float64())}
+    # People pay for the weights that were read with their ids. If the table changes before rows are
+    # counted, these weights are counted nevertheless.
+    marks = tuple(
+        replace(mark, column=WEIGHT) if mark.parameter == "weights" and WEIGHT in own else mark
+        for mark in table.marks
+    )
     # A join does not preserve the order of rows, so they must not be read in parts.
-    return replace(table, frame=frame, epsilon=BUDGET, types=types, size=None)
+    return replace(table, frame=frame, epsilon=BUDGET, types=types, marks=marks, size=None)
 
 
 def checked(types: Any, person: str, shown: str) -> bool:
@@ -325,18 +340,18 @@ def _on_pandas(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
 def _of_pandas(sheet: pl.DataFrame, dtype: Any) -> Any:
     import pandas as pd
 
-    who, budget = sheet.columns
+    who, *others = sheet.columns
     ids = pd.Series(sheet[who].to_list(), dtype=dtype, name=who)
-    return pd.DataFrame({who: ids, budget: sheet[budget].to_numpy()})
+    return pd.DataFrame({who: ids, **{name: sheet[name].to_numpy() for name in others}})
 
 
 def _on_pyarrow(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
     import pyarrow as pa
 
-    who = sheet.columns[0]
+    who, *others = sheet.columns
     table = _arrow(sheet)
-    fields = [(who, _native(frame).schema.field(who).type), (sheet.columns[1], pa.float64())]
-    return table.cast(pa.schema(fields))
+    ids = (who, _native(frame).schema.field(who).type)
+    return table.cast(pa.schema([ids, *((name, pa.float64()) for name in others)]))
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:

@@ -1,4 +1,7 @@
-"""Distinct people in a table and their budgets, for a ledger's accounts. Releases use `rows.py`."""
+"""Distinct people in a table, their budgets and their weights, for a ledger's accounts.
+
+Releases use `rows.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets.levels import is_number, numbers_given
+from epsilons.door.count.weights import Weights
 from epsilons.door.engines.entries import as_declared, bytewise
+from epsilons.door.engines.expressions import floats
 from epsilons.door.engines.running import collected, guarded
 from epsilons.door.given import arrays, column, columns
-from epsilons.door.given.columns import Columns
+from epsilons.door.given.columns import Columns, Mark
 from epsilons.door.given.frames import AskedRows, asked
 from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import as_cells
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["Enrolled", "enrolled", "people"]
+__all__ = ["Enrolled", "enrolled", "people", "weighed_people"]
 
 NOBODY: Final = "person has rows without a person (null or NaN). Give each an id."
 
@@ -73,6 +78,50 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
     if not lenient and found[table.values].null_count():
         raise DataError(NOBODY)
     return People(as_ids(found[table.values], str(person)), table.spelling)
+
+
+def weighed_people(data: Any, person: Any, weights: Weights) -> tuple[People, Floats]:
+    """Return the distinct people in the data, and the weight of each. `weights` is read with them.
+
+    Args:
+        data: a frame, the path of a file, or None if the others are arrays.
+        person: one id for each row, or the name of a column.
+        weights: the weights of people.
+
+    Raises:
+        ArgumentError: the arguments do not fit together.
+        ColumnError: a column does not exist, or has the wrong type.
+        DataError: a row has no person, somebody has two weights, or a weight is missing, infinite
+            or not above 0; or the engine failed.
+        FileError: the file cannot be read.
+    """
+    marks = {"weights": weights.column}
+    wanted = asked(person, 1.0, data, person, marks, kinds=dict.fromkeys(marks, "numbers"))
+    name = wanted.names.of("weights")
+    if wanted.data is None:
+        who = in_rows(wanted.person, wanted.names.person, lenient=False)
+        _refuse_nobody(who)
+        given = arrays.floats(wanted.marks["weights"], name, lenient=False)
+        if who.rows is None or given.size != who.rows.size:
+            raise ArgumentError(
+                "person and weights have different lengths: give one entry for each row."
+            )
+        own = np.empty(len(who))
+        own[who.rows] = given
+        several = bool((own[who.rows] != given).any())
+    else:
+        table = _read(wanted)
+        own_weight = (floats(table, mark.column) for mark in table.marks)
+        ids, weight = _distinct(table, [table.values, *own_weight]).get_columns()
+        if ids.null_count():
+            raise DataError(NOBODY)
+        who = People(as_ids(ids, str(person)), table.spelling)
+        own = weight.to_numpy()  # null becomes NaN
+        several = ids.n_unique() < len(ids)
+    weights.units(own, None, name)  # refuses weights that cannot be used
+    if several:
+        raise DataError(f"{name}: somebody has two weights. Give one for everyone.")
+    return who, own
 
 
 def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> Enrolled:
@@ -261,7 +310,8 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
     epsilon = given if isinstance(given, str) else 1.0
     if not isinstance(person, str):
         raise ArgumentError("person must be the name of a column of data, since data is given.")
-    table = columns.opened(wanted.data, person, epsilon, menu, lenient=lenient)
+    marks = tuple(Mark(name, each, "numbers") for name, each in wanted.marks.items())
+    table = columns.opened(wanted.data, person, epsilon, menu, marks, lenient=lenient)
     if lenient:
         table = guarded(lambda: columns.with_whole(table, table.values), *table.failure)
     text = checked(table.types, table.values, person)
@@ -279,7 +329,7 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
     return guarded(written, *table.failure)
 
 
-def _distinct(table: Columns, wanted: list[str]) -> pl.DataFrame:
+def _distinct(table: Columns, wanted: list[str | nw.Expr]) -> pl.DataFrame:
     """Return the distinct rows of some columns, computed by the engine."""
 
     def run() -> pl.DataFrame:

@@ -5,7 +5,8 @@ any database. `corridor.through` takes an account for one release and makes only
 this order:
 
     open(question)        return the releases already settled for the same question, or None
-    sheet(data, person)   return the data with everyone's remaining budget
+    sheet(data, person, weights)
+                          return the data with everyone's remaining budget
     settle(charge, draw)  charge, draw and store the result in one transaction
     let_go()              clean up after an error, if `open` has returned
 
@@ -24,6 +25,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from epsilons import door
 from epsilons.results.release import Releases
 from epsilons.types import Floats
 
@@ -33,6 +35,10 @@ __all__ = ["Account", "AccountSheet", "Charge", "Settled", "sum_of"]
 @dataclass(frozen=True, eq=False)
 class Charge:
     """Privacy loss as a function of ε: a person is charged at the highest level that is at most ε.
+
+    If people have weights, levels are budgets of one unit, and losses are those of one unit. A
+    person of d units is charged d times the loss at the highest level that is at most ε/d.
+    Proof: docs/proofs/weights.md (1).
 
     Attributes:
         levels: budgets ε, ascending.
@@ -65,7 +71,8 @@ class AccountSheet:
 
     Attributes:
         data: the table; None if the columns are arrays.
-        epsilon: budgets by person (`Offers`), the name of a column of the table, or an array.
+        epsilon: budgets by person, and weights if people have weights (`Offers`); or the name of a
+            column of the table, or an array.
     """
 
     data: Any
@@ -103,12 +110,13 @@ class Account(Protocol):
             The earlier releases, if the same question was settled under this name; otherwise None.
         """
 
-    def sheet(self, data: Any, person: Any) -> AccountSheet:
+    def sheet(self, data: Any, person: Any, weights: door.Weights | None) -> AccountSheet:
         """Return the data with everyone's remaining budget.
 
         Args:
             data: the given table, or None.
             person: the column that identifies people.
+            weights: the weights of people; None if everyone counts equally.
         """
 
     def settle(self, charge: Charge | None, draw: Callable[[], Settled], /) -> Settled:

@@ -31,8 +31,7 @@ from epsilons.questions import Question
 from epsilons.questions.division import Division, evenly
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
-from epsilons.results.release import ByLevel, PerWeight, Release, Releases, Spending
-from epsilons.types import Floats
+from epsilons.results.release import Release, Releases
 
 if TYPE_CHECKING:
     from epsilons.questions import several
@@ -70,7 +69,7 @@ def through(
     if before is not None:
         return _called(before, questions)
     try:
-        sheet = account.sheet(call.data, call.person)
+        sheet = account.sheet(call.data, call.person, call.weights)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
         return _settled(_led(questions, call, entropy, division), account)
     except BaseException:
@@ -238,7 +237,7 @@ class _Way:
 
     def _made(self, question: Question, answer: Answer) -> Release:
         neighbours = self.call.neighbours
-        said = question.sentences(answer, neighbours)
+        said = question.described(answer, self.call)
         return Release(
             statistic=question.statistic,
             estimate=answer.estimate,
@@ -254,8 +253,8 @@ class _Way:
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
-            protects=said.protects + answer.beside + self._weights(answer)[0],
-            assumes=said.assumes + self._weights(answer)[1],
+            protects=said.protects,
+            assumes=said.assumes,
             treats=" ".join(filter(None, (said.treats, self._range, self._menu))),
             missing=question.policy(neighbours),
             private=self._source.private,
@@ -267,14 +266,6 @@ class _Way:
             date=made.today(),
             version=made.VERSION,
         )
-
-    def _weights(self, answer: Answer) -> tuple[str, str]:
-        """Sentences to append to what is protected and to what is assumed, about weights."""
-        weights, spent = self.call.weights, answer.spent
-        if weights is None or not isinstance(spent, PerWeight):
-            return "", ""
-        most = max(spent.amounts, default=0.0)
-        return words.weighed(self.call.name_of(weights.column), spent.unit, most)
 
     @property
     def _range(self) -> str:
@@ -338,20 +329,9 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
-    amounts = [_by_level(one.spent, one.mechanism.levels).tolist() for one in drawn]
+    amounts = [one.spent.at(one.mechanism.levels).tolist() for one in drawn]
     spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
-    spent = np.minimum(spent, levels)
-    if isinstance(first.spent, PerWeight):
-        return Releases(releases, replace(first.spent, levels=levels, spent=spent), whole)
-    people = first.spent.people if isinstance(first.spent, ByLevel) else None
-    return Releases(releases, ByLevel(levels, spent, people), whole)
-
-
-def _by_level(spent: Spending, levels: Floats) -> Floats:
-    """Return what a person, or with weights a unit, at each level of a mechanism spent."""
-    return (
-        ByLevel.for_each(spent, levels) if isinstance(spent, PerWeight) else spent.for_each(levels)
-    )
+    return Releases(releases, first.spent.on(levels, np.minimum(spent, levels)), whole)
 
 
 def _sum_up(amounts: Sequence[float]) -> float:
@@ -399,6 +379,7 @@ def _digest(
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
     everything = [asked, call.neighbours, column(call.person), declared]
     everything += [] if divided is None else [divided]
+    everything += [] if call.weights is None else [{"weights": column(call.weights.column)}]
     text = json.dumps(everything, sort_keys=True, default=plain)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -112,13 +112,18 @@ def many_units(budgets: npt.NDArray[Any]) -> Integers:
     return found
 
 
-def charged(loss: Fraction | float) -> int:
-    """Return a privacy loss in nano-ε, rounded up.
+def charged(loss: Fraction | float, units: int = 1) -> int:
+    """Return the privacy loss of a person in nano-ε, rounded up.
+
+    Args:
+        loss: the loss of one unit.
+        units: the number of units of the person, if people have weights.
 
     Raises:
         OverflowError: the loss is infinite; no account offers that much.
     """
-    return math.ceil(loss * ONE)
+    lost, of = loss.as_integer_ratio()
+    return -(-lost * units * ONE // of)
 
 
 def as_float(amount: int) -> float:

@@ -13,11 +13,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from epsilons import door, made
+from epsilons.budgets.levels import budgets_of_units
+from epsilons.door.count.weights import MOST_UNITS
 from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError, ClaimError, LedgerError, PrivacyError, StorageError
 from epsilons.ledger import book as units
@@ -28,6 +31,9 @@ from epsilons.types import Floats, Integers
 __all__ = ["Claim"]
 
 T = TypeVar("T")
+
+_MANY: Final = 2 * MOST_UNITS
+"""More units than anyone has."""
 
 USED_UP: Final = {
     "drawing": "is being drawn now, or its process ended while it was. What was offered is paid. "
@@ -78,6 +84,7 @@ class Claim:
         self._held: tuple[str, ...] = ()
         self._accounts: Integers = np.empty(0, dtype=np.int64)
         self._offered: Integers = np.empty(0, dtype=np.int64)
+        self._units: Integers = np.empty(0, dtype=np.int64)
         self._budgets: Floats = np.empty(0)
 
     def __repr__(self) -> str:
@@ -176,14 +183,14 @@ class Claim:
         Raises:
             ClaimError: the question or the rule differs, or the name can no longer be used.
         """
-        again = f"name={self._name!r} stands in the ledger for"
+        again = f"In this ledger, name={self._name!r} belongs to"
         abandon = f"ledger.abandon({found.name!r})"
         if found.question not in self._question:
-            advice = "Ask the same one to have its answer again, or choose another name."
+            advice = "Ask the same question to get its answer again, or choose another name."
             if found.state == "open":
                 advice = (
-                    "It was opened and never drawn, and holds back what it may ask of everyone: "
-                    f"{abandon} frees that. Then choose another name."
+                    "It was opened and never drawn, and reserves its share of everyone's budget: "
+                    f"{abandon} frees that share. Then choose another name."
                 )
             raise ClaimError(f"{again} another question. {advice}")
         if found.rule != self._rule:
@@ -196,15 +203,17 @@ class Claim:
             raise ClaimError(f"name={self._name!r}: this release {why}")
         return found.state
 
-    def sheet(self, data: Any, person: Any) -> AccountSheet:
+    def sheet(self, data: Any, person: Any, weights: door.Weights | None = None) -> AccountSheet:
         """Return everyone's offer: min(rule, budget − spent − earlier open claims).
 
         Args:
             data: the user's table, or None.
             person: column or array of the person of each row.
+            weights: the weights of people; None if everyone counts equally.
 
         Raises:
             ArgumentError: `person` is missing.
+            DataError: a weight cannot be used, or somebody has two.
             LedgerError: under replace, people in the data have no account, or no budget left.
         """
         if person is None:
@@ -213,7 +222,10 @@ class Claim:
                 "column of ids, or an array of them."
             )
         private = self._book.private
-        who = door.people(data, person, lenient=private)
+        if weights is None:
+            who, own = door.people(data, person, lenient=private), None
+        else:
+            who, own = door.weighed_people(data, person, weights)
         with self._store.read():
             # A release that was not opened comes after all that are open.
             earlier = self._book.open_claims(before=self._number or None)
@@ -230,8 +242,12 @@ class Claim:
                 "earlier releases that are still open may take."
             )
         offers = np.full(len(who), np.nan)
-        offers[place] = self._budgets = units.floats(self._offered)
-        return AccountSheet(data, who.offered(offers))
+        offers[place] = units.floats(self._offered)
+        self._units = np.ones_like(place)
+        if weights is not None and own is not None:
+            self._units = weights.units(own[place], None, "weights")
+        self._budgets = budgets_of_units(offers[place], self._units)
+        return AccountSheet(data, who.offered(offers, own))
 
     def _strangers(self, who: door.People, known: Integers) -> LedgerError:
         """Return the error for people in the data without an account, if membership is public."""
@@ -394,16 +410,22 @@ class Claim:
         self._store.run("DELETE FROM charges WHERE release = ?", self._number)
 
     def _amounts(self, charge: Charge) -> Integers:
-        """Return the amount that each person pays: the loss of their budget level, rounded up.
+        """Return the amount that each person pays: the loss of all of their units, rounded up.
 
-        A person's level is the highest level that does not exceed their offer.
+        Everyone is one unit, unless people have weights. The level of a unit is the highest level
+        that does not exceed its budget. Proof: docs/proofs/ledger.md.
 
         Raises:
             PrivacyError: a person would pay more than they offered.
         """
-        every = [0, *map(units.charged, charge.losses)]
+        every = (Fraction(0), *charge.losses)
         reached = np.searchsorted(charge.levels, self._budgets, side="right")
-        amounts = np.array(every, dtype=np.int64)[reached]
+        amounts = np.array([*map(units.charged, every)], dtype=np.int64)[reached]
+        several = np.flatnonzero(self._units > 1)
+        pairs = reached[several] * _MANY + self._units[several]
+        kinds, place = np.unique(pairs, return_inverse=True)
+        each = [units.charged(every[kind // _MANY], kind % _MANY) for kind in kinds.tolist()]
+        amounts[several] = np.array(each, dtype=np.int64)[place]
         if (amounts > self._offered).any():
             raise PrivacyError("A mechanism spends more than was offered to it.")
         return amounts

@@ -194,7 +194,8 @@ class Reports:
 
 def foreign(mechanism: Randomizer) -> DataError:
     """Return the error for reports from another mechanism or with other parameters."""
+    forms = " method='bit' reads reports of one bit, and method='piecewise' the others."
     return DataError(
         "These reports were not made by this mechanism, or have other public parameters than "
-        f"{mechanism!r}. They are not used."
+        f"{mechanism!r}. They are not used.{forms if mechanism.kind == 'mean' else ''}"
     )

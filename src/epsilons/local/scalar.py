@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, get_args
 
 import numpy as np
@@ -15,9 +15,10 @@ from epsilons.draws.noise import Source
 from epsilons.errors import DataError, MissingValueError
 from epsilons.frozen import storable
 from epsilons.local.draws import WORD, Channel, Shifted, flips, noise, threshold
-from epsilons.local.layout import Answers
-from epsilons.local.layouts.mean import PARAMETERS, bits_first
+from epsilons.local.layout import Answers, bits
+from epsilons.local.layouts.mean import PARAMETERS, PIECEWISE, bits_first
 from epsilons.local.people import GRID, array_of, gridded, menu_of, numbers_of
+from epsilons.local.piecewise import MORE, added, channel_of, drawn, windows_of
 from epsilons.local.randomizer import FromReports, Randomizer, honesty, tossed
 from epsilons.local.reports import Reports
 from epsilons.local.state import SIZE, State, StateTerms, centred, dot, extent_of, parts, room
@@ -25,6 +26,7 @@ from epsilons.results.release import Scalar
 from epsilons.results.report import number
 from epsilons.risk import local as weighing
 from epsilons.risk.local import LEAST, Reported, Sums
+from epsilons.risk.piecewise import ReportedPiecewise
 from epsilons.types import Floats, Integers, LocalMeanMethod, LocalMissing
 from epsilons.words import clipped
 
@@ -132,8 +134,10 @@ class Mean(Randomizer):
             randomized response; it refuses numbers with noise, so a lie has no more influence than
             an honest answer. "laplace" sends the value on an integer grid plus noise (but one bit
             if ε is below 2⁻²⁰), and accepts both forms. Use it only if people are trusted to be
-            honest: it accepts numbers up to 50/ε range widths outside the range. "auto" is "bit",
-            which has the smaller worst-case error at every ε.
+            honest: it accepts numbers up to 50/ε range widths outside the range. "piecewise" sends
+            one of a few answers, most probably one near the value, from ε = 1.5 on, and one bit
+            below. "auto" is "piecewise" if a level of at least 1.5 and not ∞ is declared, else
+            "bit": whichever adds less noise to the value for which it adds most.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -145,11 +149,13 @@ class Mean(Randomizer):
     Guarantee:
         Pure local privacy at ε, exactly: one bit is flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴;
         a number moves by at most 2³⁰ on its grid and gets exact discrete Laplace noise of scale
-        2³⁰/ε. docs/proofs/local.md.
+        2³⁰/ε; of N answers, the K that favor the value are missed with probability
+        ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉/2⁶⁴. docs/proofs/local.md, docs/proofs/piecewise.md.
 
     Reference:
         Paper *local*, Algorithm 1 (Laplace), on integers; Algorithm 2 (randomized response) after
-        rounding the value at random to an end of the range.
+        rounding the value at random to an end of the range. Wang et al. (2019), "Collecting and
+        analyzing multidimensional data with local differential privacy" (piecewise), on integers.
     """
 
     bounds: tuple[float, float]
@@ -160,10 +166,11 @@ class Mean(Randomizer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bounds", words.bounds(self.bounds))
-        if words.choice("method", self.method, METHODS) == "auto":
-            object.__setattr__(self, "method", "bit")
         words.choice("missing", self.missing)
         object.__setattr__(self, "levels", menu_of(self.levels))
+        if words.choice("method", self.method, METHODS) == "auto":
+            more = self.levels is not None and MORE <= self.levels[-1] < math.inf
+            object.__setattr__(self, "method", "piecewise" if more else "bit")
 
     @property
     def terms(self) -> StateTerms:
@@ -172,8 +179,12 @@ class Mean(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """The public parameters: the bounds, as two float64."""
-        return PARAMETERS.pack(*self.bounds)
+        """The public parameters: the bounds, as two float64, and a byte if piecewise."""
+        return PARAMETERS.pack(*self.bounds) + (PIECEWISE if self._piecewise else b"")
+
+    @property
+    def _piecewise(self) -> bool:
+        return self.method == "piecewise"
 
     def channel(self, epsilon: float) -> Channel | Shifted:
         """Return the exact distribution of an answer, for `epsilons.verify`.
@@ -181,6 +192,8 @@ class Mean(Randomizer):
         For one bit, the inputs are a few values that include both ends of the range. The
         probability is affine in the value, so the ends attain the largest ratio.
         """
+        if self._piecewise:
+            return channel_of(epsilon)
         if self._as_number(np.array([epsilon]))[0]:
             return Shifted.of(epsilon, GRID)
         values = (0, 1, GRID // 2, GRID - 1, GRID)
@@ -190,8 +203,9 @@ class Mean(Randomizer):
         return Channel(epsilon, values, (0, 1), tuple((total - r, r) for r in rows), total)
 
     def _as_number(self, epsilon: Floats) -> NDArray[np.bool_]:
-        """Whether each person sends a number; the others send one bit."""
-        return np.asarray(epsilon >= (LEAST if self.method == "laplace" else math.inf))
+        """Whether each person sends a number; the others send one bit, or one of some answers."""
+        least = {"laplace": LEAST, "bit": math.inf, "piecewise": math.nan}[self.method]
+        return np.asarray(epsilon >= least)
 
     def _read(self, values: Any) -> tuple[Integers, int]:
         numbers, absent = numbers_of(values, (), self.missing)
@@ -205,11 +219,15 @@ class Mean(Randomizer):
         return bits_first(self._as_number(epsilon))
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
+        if self._piecewise:
+            return (drawn(values, epsilon, source),)
         one = len(epsilon) - int(np.count_nonzero(self._as_number(epsilon)))
         bits = _one_bit(values[:one], epsilon[:one], source)
         return bits, values[one:] + noise(source, epsilon[one:], GRID)
 
     def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:
+        if self._piecewise:
+            return _add_pieces(reports.epsilon, reports.columns[0], weights)
         bits, numbers = reports.columns
         one = len(bits)
         epsilon = reports.epsilon[:one]
@@ -224,6 +242,8 @@ class Mean(Randomizer):
         return first + second, mine.merged(theirs)
 
     def _sums(self, epsilon: Floats, weights: str) -> Sums:
+        if self._piecewise:
+            return _add_pieces(epsilon, np.zeros(len(epsilon), dtype=np.uint8), weights)[1]
         number = self._as_number(epsilon)
         bits, numbers = epsilon[~number], epsilon[number]
         mine = _bits_alone(bits, weights)
@@ -231,11 +251,19 @@ class Mean(Randomizer):
         return mine.merged(theirs)
 
     def _margin(self, sums: Sums, people: int) -> Reported:
-        return Reported(sums, 0.5 / GRID, people)
+        kind = ReportedPiecewise if self._piecewise else Reported
+        return kind(sums, 0.5 / GRID, people)
 
     def _estimated(self, state: State) -> FromReports:
         treats = clipped(self.bounds, midpoint=self.missing == "midpoint", alone=True)
-        return _estimated(state, "mean", self.bounds, self._margin(state.sums, state.n), treats)
+        margin = self._margin(state.sums, state.n)
+        if isinstance(margin, ReportedPiecewise):
+            # The squares around the estimate, from those around the middle of the range.
+            total, heavy, tilt, squares = state.total.tolist()
+            off = total / state.sums.weight
+            seen = max(squares - 2.0 * off * tilt + off * off * heavy, 0.0)
+            margin = replace(margin, seen=seen, heavy=heavy, off=abs(off))
+        return _estimated(state, "mean", self.bounds, margin, treats)
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
@@ -285,6 +313,23 @@ def _add_bits(
     quarter = square / 4.0
     sums = Sums(total, heavy, quarter, quarter, most=most, reach=longest / 2.0)
     return np.array([value]), sums
+
+
+def _add_pieces(epsilon: Floats, answers: NDArray[np.uint8], weights: str) -> tuple[Floats, Sums]:
+    """Return the four totals of `piecewise.added`, and the sums, of piecewise reports.
+
+    Reports of one bit count only in the first of them: their spread is known.
+    """
+    total, sums = np.zeros(4), Sums()
+    for window, people in windows_of(epsilon):
+        budgets, said = epsilon[people], answers[people]
+        if window.answers == 2:
+            found, theirs = _add_bits(budgets, bits(said), extent_of(budgets), weights)
+            found = np.append(found, np.zeros(3))
+        else:
+            found, theirs = added(window, budgets, said, weights)
+        total, sums = total + found, sums.merged(theirs)
+    return total, sums
 
 
 def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floats, Sums]:

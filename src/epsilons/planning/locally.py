@@ -15,6 +15,7 @@ from epsilons.budgets.allocation.rules import merged
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
+from epsilons.local.piecewise import MORE
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import gain_over
@@ -60,6 +61,7 @@ _THRESHOLDS: Final = 16
 _SENDS: Final = {
     "bit": "one bit",
     "laplace": "a number",
+    "piecewise": "one of a few steps",
     "hadamard": "a row and one bit",
     "projection": "a seed and one bit",
     "rappor": "a bit for each category",
@@ -356,15 +358,27 @@ def local_plan(
 def _forecasts(
     budgets: Budgets, goal: Goal, bounds: tuple[float, float], dimension: int | None
 ) -> tuple[LocalForecast, ...]:
-    """The forecast of each kind of report, the best first; ties keep the order of randomizers."""
+    """The forecast of each kind of report, the advised one first, then by error.
+
+    The advised one has the smallest error, but piecewise reports are advised where they hold more
+    than one bit, as by `local.Mean`: they add less noise, and no sample has a smaller error than
+    its own. Ties keep the order of randomizers.
+    """
     few = merged(budgets, _QUESTIONED)
     found = []
-    for method, randomizer in _randomizers(goal, bounds, dimension, _menu(few)).items():
+    kinds = _randomizers(goal, bounds, dimension, _menu(few))
+    if few.levels[-1] < MORE:
+        kinds.pop("piecewise", None)
+    for method, randomizer in kinds.items():
         rmse, pac = _errors(randomizer.forecast(few), goal, bounds, dimension)
         lowest = float(budgets.levels[0])
         strict = _alone(randomizer, lowest, budgets.n, goal, bounds, dimension)
         found.append(LocalForecast(method, _SENDS[method], rmse, pac, gain_over(strict, rmse)))
-    return tuple(sorted(found, key=lambda each: each.pac if goal.loss == "pac" else each.rmse))
+
+    def order(each: LocalForecast) -> tuple[bool, float]:
+        return each.method != "piecewise", each.pac if goal.loss == "pac" else each.rmse
+
+    return tuple(sorted(found, key=order))
 
 
 def _alone(
@@ -390,13 +404,14 @@ def _menu(budgets: Budgets) -> list[float] | None:
 def _randomizers(
     goal: Goal, bounds: tuple[float, float], dimension: int | None, levels: Any
 ) -> dict[str, Any]:
-    """The randomizers to compare, by method."""
+    """The randomizers to compare, by method. A menu is given if ∞ is on it: see `local.Mean`."""
     if dimension is not None:
         return {
             name: local.Vector(dimension, 1.0, name, levels=levels) for name in ("auto", "duchi")
         }
     if goal.categories is None:
-        return {name: local.Mean(bounds, name, levels=levels) for name in ("bit", "laplace")}
+        methods = ("bit", "laplace") if levels is not None else ("piecewise", "bit", "laplace")
+        return {name: local.Mean(bounds, name, levels=levels) for name in methods}  # type: ignore[arg-type]
     return {
         name: local.Frequencies(goal.categories, name, levels=levels)
         for name in ("hadamard", "projection", "rappor")

@@ -753,6 +753,11 @@ def _local_explained(plan: LocalPlan, cells: int) -> str:
         )
     elif plan.dimension is not None:
         what = " They are lengths, in percent of the radius of the ball that holds all vectors."
+    if plan.best == "piecewise":
+        what = (
+            " Piecewise reports and numbers are worst for values at the two ends of the range. "
+            "For others, piecewise reports have the smaller error, and intervals follow it."
+        )
     first = "Errors are worst cases over all populations, before anyone reports."
     return f"{first}{what} {_STRICTEST}"
 

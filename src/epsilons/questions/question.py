@@ -651,3 +651,12 @@ class Question(ABC):
     @abstractmethod
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """Return the sentences in which the release says what it protects and assumes."""
+
+    def described(self, answer: Answer, call: Call) -> Sentences:
+        """Return the sentences of a release: those of the question, and what its weights mean."""
+        own = self.sentences(answer, call.neighbours)
+        weights = None if call.weights is None else call.name_of(call.weights.column)
+        protected, assumed = answer.spent.of_weights(weights)
+        return replace(
+            own, protects=own.protects + answer.beside + protected, assumes=own.assumes + assumed
+        )

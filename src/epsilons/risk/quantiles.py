@@ -761,6 +761,6 @@ def quantile_of_cells(
     if isinstance(margin, RatioCells) and not isinstance(margin, TotalledCells):
         return value, _open(margin, q, edges, assumption, confidence)
     raise KindError(
-        "quantile is for frequencies of bins whose noises are known cell by cell: no range is "
-        'proven for this method. Publish them with method="auto", or ask ep.quantile.'
+        "quantile needs frequencies of bins with a known noise in each cell: this method has no "
+        'proven interval. Publish them with method="auto", or call ep.quantile.'
     )

@@ -339,8 +339,8 @@ def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
             yield f"spent[{place}].spent", "is more than the budget"
     people: Any = release.spent.people
     counts: Any = getattr(release.mechanism, "counts", None)
-    weighted = hasattr(release.spent, "unit")  # then the mechanism counts units, not people
-    known = people is not None and counts is not None and not weighted
+    # If people have weights, the mechanism counts units, not people.
+    known = people is not None and counts is not None and not release.spent.weighted
     if known and not np.array_equal(people, counts):
         yield "spent", "has other numbers of people than the mechanism"
 

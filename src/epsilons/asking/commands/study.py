@@ -203,7 +203,7 @@ def _fraction(name: str, given: Any) -> Any:
     try:
         return Fraction(given)
     except (ValueError, ZeroDivisionError):
-        raise ArgumentError(f'{name}={given!r} is no part of a whole, such as "1/12".') from None
+        raise ArgumentError(f'{name}={given!r} must be a share, such as "1/12" or 0.25.') from None
 
 
 def _levels(given: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from epsilons import Budgets, SeveralPlans, check, plan, publish
+from epsilons import Budgets, SeveralPlans, check, door, plan, publish
 from epsilons.budgets.levels import float_up
 from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError
@@ -26,6 +26,11 @@ __all__ = ["Trial", "tried"]
 
 _NOTHING = "Nothing was drawn, and nobody was charged."
 
+_WEIGHED = (
+    "People have weights, and count as the people that they stand for. Budgets and amounts are "
+    "those of weight 1: someone of weight w has w times the budget, and spends w times the amount."
+)
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -37,12 +42,15 @@ class Trial:
             would spend; None where it depends on what is drawn: at most the budget.
         before: whether the ledger already has this answer: it would be given again, at no charge.
         alarms: the reasons why a result would not be informative, one sentence each.
+        weighted: whether people have weights. Then budgets and amounts are those of weight 1, and
+            numbers of people are sums of weights.
     """
 
     plan: SeveralPlans | None
-    spent: tuple[tuple[float, int | None, float | None], ...]
+    spent: tuple[tuple[float, float | None, float | None], ...]
     before: bool
     alarms: tuple[str, ...]
+    weighted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as plain data."""
@@ -51,11 +59,16 @@ class Trial:
             "before": self.before,
             "alarms": list(self.alarms),
             "spent": [
-                {"epsilon": level, "people": people, "spent": spent}
+                {"epsilon": level, self._counted: people, "spent": spent}
                 for level, people, spent in self.spent
             ],
             "plan": None if self.plan is None else self.plan.to_dict(),
         }
+
+    @property
+    def _counted(self) -> str:
+        """The heading of the numbers of people."""
+        return "weight" if self.weighted else "people"
 
     def to_json(self) -> str:
         """`to_dict` as JSON, with ∞ as "inf"."""
@@ -74,15 +87,17 @@ class Trial:
         rows = [
             (
                 report.number(level),
-                "private" if people is None else f"{people:,}",
+                "private" if people is None else f"{people:,.0f}",
                 "at most all" if spent is None else report.number(spent),
             )
             for level, people, spent in self.spent
         ]
+        heads = ("budget", self._counted, "each would spend")
         lines = [
             *(report.wrapped(f"ALARM: {each}") for each in self.alarms),
             *([plan] if plan else []),
-            *(["", report.table(("budget", "people", "each would spend"), rows)] if rows else []),
+            *(["", report.table(heads, rows)] if rows else []),
+            *([report.wrapped(_WEIGHED)] if self.weighted else []),
             "",
             f"Nothing here would be refused. {_NOTHING}",
         ]
@@ -108,10 +123,10 @@ class _Unpaid:
         """Return the settled result, if the ledger has it. Nothing is opened."""
         return None if self._claim is None else self._claim.look(question, *former)
 
-    def sheet(self, data: Any, person: Any) -> AccountSheet:
+    def sheet(self, data: Any, person: Any, weights: door.Weights | None) -> AccountSheet:
         """Return the data with the budgets that would be offered."""
         if self._claim is not None:
-            self.epsilon = self._claim.sheet(data, person).epsilon
+            self.epsilon = self._claim.sheet(data, person, weights).epsilon
         return AccountSheet(data, self.epsilon)
 
     def settle(self, charge: Charge | None, _draw: Callable[[], Settled], /) -> Settled:
@@ -144,28 +159,42 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
         return Trial(None, (), before, ())
     own = {name: given[name] for name in TERMS if name in given}
     division = {name: given[name] for name in ("shares", "targets") if name in given}
-    budgets = _budgets(questions, own, account.epsilon)
+    budgets, unit = _budgets(questions, own, account.epsilon)
     forecast = None
     if budgets is not None:
         fixed = {name: own[name] for name in ("neighbours", "cap") if name in own}
         forecast = plan(questions, epsilon=budgets, **division, **fixed)
     looks = [check(each, **{**own, "epsilon": account.epsilon}) for each in questions]
     alarms = tuple(dict.fromkeys(alarm for look in looks for alarm in look.alarms))
-    return Trial(forecast, _spent(account.charge, budgets, own), before, alarms)
+    rows = _spent(account.charge, budgets, own)
+    if unit is not None:
+        rows = tuple(
+            (level / unit, (people or 0) * unit, None if spent is None else spent / unit)
+            for level, people, spent in rows
+        )
+    return Trial(forecast, rows, before, alarms, weighted=unit is not None)
 
 
-def _budgets(questions: Sequence[Question], terms: dict[str, Any], epsilon: Any) -> Budgets | None:
-    """The budgets that a plan needs: of these people, or under add/remove as declared."""
+def _budgets(
+    questions: Sequence[Question], terms: dict[str, Any], epsilon: Any
+) -> tuple[Budgets | None, float | None]:
+    """The budgets that a plan needs: of these people, or under add/remove as declared.
+
+    Returns:
+        The budgets, and the weight of one unit if people have weights. Then they are budgets of
+        units.
+    """
     if terms.get("neighbours", "replace") != "replace":
         levels = terms.get("levels")
-        return Budgets(levels) if isinstance(levels, dict) else None
+        return Budgets(levels) if isinstance(levels, dict) else None, None
     call = replace(Call.of(**{**terms, "epsilon": None}), epsilon=epsilon)
-    return questions[0].people(call)
+    budgets = questions[0].people(call)
+    return budgets, None if call.weights is None else call.weights.unit
 
 
 def _spent(
     charge: Charge | None, budgets: Budgets | None, terms: dict[str, Any]
-) -> tuple[tuple[float, int | None, float | None], ...]:
+) -> tuple[tuple[float, float | None, float | None], ...]:
     """What people at each budget would spend."""
     public = terms.get("neighbours", "replace") == "replace"
     levels = np.sort(np.array(list(terms.get("levels") or ()), dtype=float))

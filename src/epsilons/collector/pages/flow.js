@@ -60,11 +60,11 @@ export function drawn(tag, attributes) {
 }
 
 // A bar that shows how many of 100 people send their true answer, in addition to the numbers.
-function bar(epsilon) {
+function bar(question, epsilon) {
   const svg = drawn("svg", {class: "odds", viewBox: "0 0 100 4", preserveAspectRatio: "none",
                             "aria-hidden": "true"});
   svg.append(drawn("rect", {class: "range", width: 100, height: 4}),
-             drawn("rect", {class: "true", width: truly(epsilon), height: 4}));
+             drawn("rect", {class: "true", width: truly(question, epsilon), height: 4}));
   return svg;
 }
 
@@ -98,7 +98,7 @@ function ask(question) {
   for (const [at, level] of question.levels.entries()) {
     const words = document.createElement("span");
     words.textContent = odds(question, level.epsilon);
-    find("levels").append(choice("level", at, level.name, words, bar(level.epsilon)));
+    find("levels").append(choice("level", at, level.name, words, bar(question, level.epsilon)));
   }
   if (question.kind === "number") find("answers").append(numberField(question));
   else {

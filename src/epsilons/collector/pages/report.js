@@ -4,6 +4,18 @@
 const WORD = 1n << 64n;
 const GRID = 2 ** 30;
 
+// From each budget on: the number of answers of a piecewise report, and how many of them are around a value.
+const WINDOWS = [
+  [0, 2, 1], [1.5, 3, 1], [2.5, 7, 2], [3.5, 13, 3], [4.75, 64, 11], [6, 128, 15], [7.5, 256, 19],
+  [9, 256, 11], [11, 256, 6], [13, 256, 3], [15, 256, 2], [17, 256, 1],
+];
+
+// [N, K] of a question at a budget: of N answers, K are around a value. One bit: [2, 1].
+export function windowOf(question, epsilon) {
+  if (question.reports !== "piecewise") return [2, 1];
+  return WINDOWS.filter(([from]) => from <= epsilon).pop().slice(1);
+}
+
 // One word: eight random bytes, little-endian. `fill` fills an array with random bytes.
 function word(fill) {
   const bytes = new Uint8Array(8);
@@ -47,27 +59,29 @@ function around(top, bottom, bits) {
   return [least, most];
 }
 
-// F = ⌈2^64/(1 + e^ε)⌉, exactly: the answer is flipped if a random word is below F.
-export function threshold(epsilon) {
+// F = ⌈2^64·(N − K)/(K·e^ε + N − K)⌉, exactly: of N answers, it is none of the K around the value if a
+// random word is below F. For one bit, the answer is then flipped.
+export function threshold(epsilon, [answers, inside] = [2, 1]) {
   if (!(epsilon >= 0)) throw new Error("a budget is a number from 0 up");
   if (epsilon === Infinity) return 0n;
-  const [top, bottom] = fraction(Math.min(epsilon, 80));
+  const [top, bottom] = fraction(Math.min(epsilon, 80)), outside = BigInt(answers - inside);
   for (let bits = 192n; ; bits *= 2n) {
     const ends = around(top, bottom, bits).map((y) => {
-      const whole = (1n << bits) + y;
-      return (WORD * y + whole - 1n) / whole;
+      const whole = (BigInt(inside) << bits) + outside * y;
+      return (WORD * outside * y + whole - 1n) / whole;
     });
     if (ends[0] === ends[1]) return ends[0] > 1n ? ends[0] : 1n;
   }
 }
 
-// The expected number of people who send their true bit, rounded; the others send its opposite.
-export function truly(epsilon, people = 100) {
-  return people - Number((2n * BigInt(people) * threshold(epsilon) + WORD) / (2n * WORD));
+// The expected number of people who send their true bit, or an answer around their own, rounded.
+export function truly(question, epsilon, people = 100) {
+  const missed = threshold(epsilon, windowOf(question, epsilon));
+  return people - Number((2n * BigInt(people) * missed + WORD) / (2n * WORD));
 }
 
-function flipped(epsilon, fill) {
-  return word(fill) < threshold(epsilon) ? 1 : 0;
+function flipped(epsilon, fill, window) {
+  return word(fill) < threshold(epsilon, window) ? 1 : 0;
 }
 
 // The number of rows of the matrix for this number of categories.
@@ -86,6 +100,15 @@ function below(many, fill) {
   return Number(drawn % cycle);
 }
 
+// One of N answers: uniform on the K around the value, or else on the others. One bit is the case N = 2.
+function piece(value, epsilon, window, fill) {
+  const [answers, inside] = window, places = answers - inside, scaled = value * places;
+  const place = Math.floor(scaled / GRID) + (Number(word(fill) >> 34n) < scaled % GRID ? 1 : 0);
+  if (!flipped(epsilon, fill, window)) return place + below(inside, fill);
+  const other = below(places, fill);
+  return other < place ? other : other + inside;
+}
+
 export function parity(row, cell) {
   let shared = row & cell, odd = 0;
   for (; shared; shared >>>= 1) odd ^= shared & 1;
@@ -96,8 +119,10 @@ export function parity(row, cell) {
 export async function parameters(question) {
   if (question.kind === "yes-no") return new Uint8Array(0);
   if (question.kind === "number") {
-    const view = new DataView(new ArrayBuffer(16));
+    const pieces = question.reports === "piecewise";
+    const view = new DataView(new ArrayBuffer(pieces ? 17 : 16));
     question.bounds.forEach((side, place) => view.setFloat64(8 * place, side, true));
+    if (pieces) view.setUint8(16, 1);
     return new Uint8Array(view.buffer);
   }
   const lines = question.options.map((label) => JSON.stringify(label)).join("\n");
@@ -118,8 +143,8 @@ function answered(question, value, epsilon, fill) {
     const [lo, hi] = question.bounds;
     const inside = Math.min(Math.max(value, lo), hi);
     const steps = Math.floor((inside - lo) * (GRID / (hi - lo)) + 0.5);
-    const up = (word(fill) >> 34n) < BigInt(Math.min(Math.max(steps, 0), GRID)) ? 1 : 0;
-    return [1, 0, 0, 0, up ^ flipped(epsilon, fill)];
+    const answer = piece(Math.min(Math.max(steps, 0), GRID), epsilon, windowOf(question, epsilon), fill);
+    return question.reports === "piecewise" ? [answer] : [1, 0, 0, 0, answer];
   }
   const row = 1 + below(order(question.options.length) - 1, fill);
   const bit = parity(row, value) ^ flipped(epsilon, fill);

@@ -266,6 +266,7 @@ def opened(
     person: str,
     epsilon: str | float,
     menu: Menu | None = None,
+    marks: tuple[Mark, ...] = (),
     *,
     lenient: bool = False,
 ) -> Columns:
@@ -276,6 +277,7 @@ def opened(
         person: the name of the column of ids.
         epsilon: the name of a column of budgets, or one number.
         menu: the menu of the words in the column of budgets, or None. `of_words` replaces them.
+        marks: further columns.
         lenient: whether budgets of a frame are parsed cell by cell, regardless of their type.
 
     Raises:
@@ -283,7 +285,8 @@ def opened(
         ColumnError: a column does not exist, or budgets have the wrong type.
         FileError: `data` is a path, and the file cannot be read.
     """
-    table = _open(data, person, epsilon, None, "text", (), menu)
+    _refuse_arrays(marks)
+    table = _open(data, person, epsilon, None, "text", marks, menu)
     table, odd = _typed(table, None, private=lenient and not is_file(data))
     table = moved(table)
     return guarded(lambda: _as_cells(table, odd), *table.failure) if odd else table

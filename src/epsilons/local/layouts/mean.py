@@ -1,4 +1,4 @@
-"""Layout of the answers of `local.Mean`: each person sends one bit, or a number on the grid."""
+"""Layouts of the answers of `local.Mean`: one bit or a number, or one of up to 256 answers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from epsilons.door.batches import Batch, Content
 from epsilons.errors import DataError
-from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
+from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed, whole
 
 PARAMETERS: Final = struct.Struct("<dd")
 """The format of the parameters: the two bounds."""
+
+PIECEWISE: Final = b"\x01"
+"""The byte after the bounds in the parameters of piecewise reports."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,49 @@ class MeanLayout(Layout):
         return len(answers[0])
 
 
-def layout(_: bytes) -> Layout:
-    """Return the layout of means, which does not depend on the bounds."""
-    return MeanLayout()
+@dataclass(frozen=True)
+class PiecewiseLayout(Layout):
+    """The layout of one array: for each person one of up to 256 answers."""
+
+    @property
+    def columns(self) -> dict[str, Content]:
+        """The column of answers."""
+        return {"answer": "integers"}
+
+    def to_bytes(self, answers: Answers) -> bytes:
+        """Return a byte for each person."""
+        return answers[0].tobytes()
+
+    def from_bytes(self, source: Unpacker, people: int) -> Answers:
+        """Read a byte for each person."""
+        return (source.array("u1", people),)
+
+    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        """Return the answers as signed integers, which every engine supports."""
+        return {"answer": answers[0].astype(np.int64)}
+
+    def from_table(self, table: Batch) -> Answers:
+        """Read integers from 0 to 255."""
+        return (whole(table["answer"], np.uint8),)
+
+    def fields(self, size: int) -> list[Any] | None:
+        """Return one field: the byte of the answer."""
+        return [("answer", "u1")] if size == 1 else None
+
+
+def layout(parameters: bytes) -> Layout:
+    """Return the layout of means, which depends on what follows the bounds.
+
+    Raises:
+        DataError: the parameters are not those of a mean.
+    """
+    kinds: dict[bytes, type[Layout]] = {b"": MeanLayout, PIECEWISE: PiecewiseLayout}
+    kind = kinds.get(parameters[PARAMETERS.size :])
+    if len(parameters) < PARAMETERS.size or kind is None:
+        raise DataError(
+            "A report is malformed: the parameters of a mean have 16 bytes, or 17 that end in 1."
+        )
+    return kind()
 
 
 def bits_first(number: NDArray[np.bool_]) -> NDArray[np.int64] | None:

@@ -45,7 +45,7 @@ from epsilons.results.report.sheet import (
 if TYPE_CHECKING:
     from epsilons.results.release import statement
     from epsilons.results.release.release import Release
-    from epsilons.results.release.spending import Spending
+    from epsilons.results.release.spending import Spending, Spent
 else:
     statement = later("epsilons.results.release.statement")
 
@@ -62,6 +62,7 @@ __all__ = [
     "narrower",
     "new_warnings",
     "number_sheet",
+    "offered_nothing",
     "once",
     "one_number",
     "people_fact",
@@ -201,6 +202,20 @@ def _spent_line(spending: Spending) -> str:
     rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
+    return " ".join(filter(None, (_spent_by(rows, spending), offered_nothing(spending))))
+
+
+def offered_nothing(spending: Spending) -> str:
+    """A sentence on people whose budget is 0, or is used up in a ledger; "" if there are none."""
+    people = sum(row.people or 0 for row in spending if row.epsilon == 0.0)
+    if not people:
+        return ""
+    who = "One person" if people == 1 else f"{people:,} people"
+    return f"{who} offered nothing, and spent nothing."
+
+
+def _spent_by(rows: Sequence[Spent], spending: Spending) -> str:
+    """A sentence on how much people with a budget above 0 spent and kept."""
     spent = [row.spent for row in rows]
     kept = [row.kept for row in rows if math.isfinite(row.kept)]
     ends = budget(min(spent)), budget(max(spent))
@@ -222,7 +237,7 @@ def cautions(release: Release) -> Iterator[str]:
     empty = [row for row in rows if row.low <= lo and row.high >= hi]
     if empty:
         of = f" of {len(empty):,} of {len(rows):,} {release.estimate.each[1]}" if several else ""
-        yield f"The interval{of} covers everything that is possible."
+        yield f"The interval{of} covers every possible value."
     ends = [row for row in rows if row.informative and row.value in (lo, hi) and lo < hi]
     if ends and not release.estimate.in_percent and math.isfinite(hi):
         what = f"{len(ends):,} estimates are" if len(ends) > 1 else "The estimate is"
@@ -475,7 +490,9 @@ def narrower(release: Release) -> list[str]:
     """Assumptions under which the interval would be clearly narrower, in words."""
     own = [side.error for side in release.sides if side.related == release.related]
     return [
-        f"related={side.related}, if budgets go with values {how(side.related)}"
+        "related=False, if budgets are unrelated to values"
+        if side.related is False
+        else f"related={side.related}, if budgets are related to values {how(side.related)}"
         for side in release.sides
         if own and side.error < _CLEARLY * own[0]
     ]

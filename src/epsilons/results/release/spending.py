@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, overload
 
@@ -71,10 +71,13 @@ class Spending(Sequence[Spent]):
         ADDS_UP: a note for readers: what one person spends in several releases adds up.
         EACH: a phrase to append to the amounts in the rows, which says whose they are, such as
             " at the average weight". It is empty if no phrase is needed.
+        weighted: whether people have weights: levels and losses are then those of one unit, and
+            mechanisms count units.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
     EACH: ClassVar[str] = ""
+    weighted: ClassVar[bool] = False
 
     @abstractmethod
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
@@ -106,6 +109,27 @@ class Spending(Sequence[Spent]):
     def amounts(self) -> list[float]:
         """The least and the most that people spent in each row, without public records."""
         return [row.spent for row in self.rows if 0.0 < row.epsilon < math.inf]
+
+    def at(self, levels: Floats) -> Floats:
+        """Return the amount at levels of a mechanism: of a person or, with weights, of a unit."""
+        return self.for_each(levels)
+
+    def on(self, levels: Floats, spent: Floats) -> Spending:
+        """Return the spending of the same people on other levels, with other amounts.
+
+        Args:
+            levels: other levels, one for each of these.
+            spent: the amount at each of them.
+        """
+        return ByLevel(levels, spent, None)
+
+    def of_weights(self, name: str | None) -> tuple[str, str]:  # noqa: ARG002
+        """Return sentences about weights, for what is protected and assumed; empty without weights.
+
+        Args:
+            name: the column of weights; None for an array.
+        """
+        return "", ""
 
     def __call__(self, epsilon: float) -> float:
         """Return how much a person with this budget spent."""
@@ -142,16 +166,23 @@ class ByLevel(Spending):
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """Return how much each person spent. Under add/remove, it is 0 below the lowest rung."""
-        budgets = budgets_of_people(epsilon)
+        return self.at(budgets_of_people(epsilon))
+
+    def at(self, levels: Floats) -> Floats:
+        """Return the amount at levels of a mechanism: of a person or, with weights, of a unit."""
         if self.people is None:
-            at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")
+            at = np.searchsorted(self.levels, np.where(levels >= 0.0, levels, 0.0), side="right")
             return np.concatenate([[0.0], self.spent])[at]
-        if np.isnan(budgets).any() or (budgets < self.levels[0]).any():
+        if np.isnan(levels).any() or (levels < self.levels[0]).any():
             raise BudgetError(
                 "epsilon: somebody's budget is NaN or below every level of this release. Ask about "
                 "people who took part."
             )
-        return np.asarray(self.spent[np.searchsorted(self.levels, budgets, side="right") - 1])
+        return np.asarray(self.spent[np.searchsorted(self.levels, levels, side="right") - 1])
+
+    def on(self, levels: Floats, spent: Floats) -> Spending:
+        """Return the spending of the same people on other levels, with other amounts."""
+        return replace(self, levels=levels, spent=spent)
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
@@ -193,6 +224,7 @@ class PerWeight(ByLevel):
     """
 
     EACH: ClassVar[str] = " at the average weight"
+    weighted: ClassVar[bool] = True
     unit: float
     total: float
     fewest: Integers
@@ -230,9 +262,13 @@ class PerWeight(ByLevel):
                 "Give one weight for each budget."
             )
         units = np.maximum(np.floor(given / self.unit + 0.5), 1.0)
-        spent = super().for_each(budgets_of_units(budgets, units))
+        spent = self.at(budgets_of_units(budgets, units))
         several = np.minimum(np.nextafter(spent * units, math.inf), budgets)  # never understated
         return np.where(units == 1.0, spent, several)
+
+    def of_weights(self, name: str | None) -> tuple[str, str]:
+        """Return sentences about weights, for what is protected and for what is assumed."""
+        return words.weighed(name, self.unit, max(self.amounts, default=0.0))
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:

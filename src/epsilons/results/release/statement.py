@@ -153,7 +153,7 @@ def notes(releases: Sequence[Release], spent: Spending) -> tuple[Note, ...]:
 
 
 def _public(releases: Sequence[Release], spent: Spending, model: str) -> Iterator[str]:
-    own = len({row.epsilon for row in spent if row.epsilon > 0.0}) > 1
+    own = len({row.epsilon for row in spent}) > 1
     conditions = dict.fromkeys(each for one in releases for each in _conditions(one, model))
     limited, most = bool(_protected(spent)), max(_protected(spent), default=0.0)
     blurred = "people blurred their answers by chance before they sent them"
@@ -225,6 +225,7 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
     yield _joined(
         f"Budgets were ε = {_ends(row.epsilon for row in rows)}{spent.EACH}, and people spent ε = "
         f"{_ends(row.spent for row in rows)}{spent.EACH}{cap}.",
+        said.offered_nothing(spent),
         f"Nobody spent more than ε = {number(max(_protected(spent), default=0.0))} in total."
         if spent.EACH
         else "",

@@ -30,7 +30,7 @@ _CHANCE = (
 
 FORECAST = "A forecast from budgets alone: no data was read"
 SEEDED = "NOT PRIVATE: drawn from a seed, for simulation only."
-SIDES = "if budgets go with values"
+SIDES = "if budgets are related to values"
 """The heading of the first column in the table of other assumptions."""
 
 LABELS: Final[Mapping[Role, str]] = MappingProxyType(

@@ -1,0 +1,115 @@
+"""Write the figures of the benchmarks into the pages that quote them.
+
+A page marks the place with `<!-- figures: peers -->` and `<!-- end of figures -->`. What is between
+them follows from benchmarks/RESULTS.md, with the day and the version that were measured:
+
+python scripts/figures.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["BLOCKS", "main", "rewritten"]
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACE = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.S)
+ROWS = "10⁷ rows"
+
+
+def section(results: str, title: str) -> str:
+    """Return the text of a section of the results."""
+    return results.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def table(text: str, corner: str) -> list[dict[str, str]]:
+    """Return the first table whose first column has this head, a dictionary for each row."""
+    lines = text[text.index(f"\n| {corner} |") + 1 :].split("\n\n", 1)[0].splitlines()
+    heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+def measured(results: str) -> str:
+    """Return when, where and with which version the results were measured."""
+    [(machine, day)] = re.findall(r"^(.*?, \d+ cores),.*?(\d{4}-\d\d-\d\d)\.$", results, re.M)
+    version = re.findall(r"\bepsilons (\d\S*(?: \(commit \S+\))?),", results)[0]
+    return f"Measured on {day} with epsilons {version} ({machine})"
+
+
+def peers(results: str) -> str:
+    """Return the time and memory of each tool, what it protects, and where others win."""
+    text = section(results, "Peers: time, memory, import and size")
+    about = {row["tool"]: row for row in table(text, "tool")}
+    lines = ["| tool | time | most memory | protects |", "| --- | --- | --- | --- |"]
+    for row in table(text, "mean"):
+        tool, took = row["mean"], row[ROWS]
+        if not tool.startswith("Polars"):
+            time, _, memory = took.partition(", ")
+            name = tool if tool.startswith("epsilons") else f"{tool} {about[tool]['version']}"
+            lines.append(f"| {name} | {time} | {memory} | {about[tool]['protects']} |")
+    said = (
+        f"{measured(results)}: the mean of {ROWS} of a Parquet file, each tool in an environment "
+        "of its own, at one ε for everyone unless the name says otherwise."
+    )
+    wins = section(results, "Where does it lose?").strip().split("\n\n")[0]
+    return "\n\n".join([said, "\n".join(lines), "Where others win:", wins])
+
+
+def memory(results: str) -> str:
+    """Return the peak memory of releases of the largest table."""
+    text = section(results, "Growth")
+    found = [
+        (name, row["100,000,000"])
+        for name, after in re.findall(r"\*\*(`ep\.\w+` o[^*]*)\*\*(.*?)(?=\n\*\*|\Z)", text, re.S)
+        if "| 100,000,000 |" in after
+        for row in table(after, "rows")
+        if row["rows"] == "peak"
+    ]
+    most = max(found, key=lambda each: float(each[1].split()[0]))[1]
+    return (
+        f"{measured(results)}: 10⁸ rows took at most {most} above the imports, pages of the file "
+        f"included ({'; '.join(f'{name}: {peak}' for name, peak in found)})."
+    )
+
+
+def ledger(results: str) -> str:
+    """Return the times and the memory of a ledger."""
+    mean, held = table(section(results, "Ledger"), "what")
+    charged, _, bare, enrolled = re.findall(r"[\d.]+(?= s)", mean["times"])
+    return (
+        f"{measured(results)}, on SQLite: a million people are enrolled in {enrolled} s and pay "
+        f"for a mean in {charged} s, of which {bare} s are the bare statements that look them up "
+        f"and charge them. Ten million people take {held['measured']}."
+    )
+
+
+BLOCKS: dict[str, Callable[[str], str]] = {"peers": peers, "memory": memory, "ledger": ledger}
+"""What can be quoted, by the name in the mark."""
+
+
+def rewritten(page: str, results: str) -> str:
+    """Return a page with the figures of these results.
+
+    Raises:
+        KeyError: a mark names something that cannot be quoted.
+    """
+
+    def block(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{BLOCKS[found[2]](results)}\n\n{found[3]}"
+
+    return PLACE.sub(block, page)
+
+
+def main(root: Path = ROOT) -> int:
+    """Rewrite all pages in docs/."""
+    results = (root / "benchmarks/RESULTS.md").read_text("utf-8")
+    for path in sorted((root / "docs").glob("*.md")):
+        page = path.read_text("utf-8")
+        path.write_text(rewritten(page, results), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
