@@ -191,7 +191,7 @@ def test_counts_have_their_part_of_the_error_probability_whatever_they_choose() 
     equal: dict[str, Any] = {**GIVEN, "equal": True, "largest": 5, "drawn": (4000.0, 15_000.0)}
     alone = RatioMean(**equal, rungs=rungs)
     told = RatioMean(**equal, rungs=rungs, counted=counted)
-    for answer, part in ((RELATED, 1.0 / 3.0), (UNRELATED, 0.1), (SAMPLE, 0.1)):
+    for answer, part in ((RELATED, 1.0 / 3.0), (UNRELATED, 0.1), (SAMPLE, 0.0)):
         wider = alone.unit(answer, 1.0 - BETA * (1.0 - part))
         assert told.unit(answer, 1.0 - BETA) == pytest.approx(wider, rel=1e-9)
         assert Ratio(**equal, counted=counted).unit(answer, 0.95) == pytest.approx(

@@ -343,8 +343,9 @@ _LEADING_AT: Final = 0.05
 _COUNTS_UNRELATED: Final = 0.1
 _COUNTS_WITHIN: Final = 0.5
 _COUNTS: Final = 1.0 / 3.0
-"""Part of the error probability for noisy counts of people: if budgets are unrelated to values, if
-means of the given people differ by at most δ, and in all other cases."""
+"""Part of the error probability for noisy counts of people: if budgets are unrelated to values of
+the given people, if means of these differ by at most δ, and if budgets are related otherwise. If
+they are unrelated in a population, counts are not used."""
 
 
 @storable("risk.RatioMean")
@@ -406,14 +407,14 @@ class RatioMean(Ratio):
         if self.counted is None:
             return 0.0
         if assumption.related is False:
-            return _COUNTS_UNRELATED
+            return 0.0 if assumption.sampled else _COUNTS_UNRELATED
         near = not (assumption.sampled or assumption.anything)
         return _COUNTS_WITHIN if near else _COUNTS
 
     def _squares(self, total: float, part: float, *, sampled: bool) -> float:
         if not len(self.rungs):
             return self.largest * total
-        if self.counted is None:
+        if self.counted is None or part == 0.0:
             return most_squares(self.rungs, total, None, sampled=sampled)
         people = self.counted.most(part)
         return most_squares(self.counted.weights, total, people, sampled=sampled)
