@@ -39,10 +39,14 @@ NEW = frozenset(
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.LorenzCells",
+        "risk.LorenzMean",
+        "risk.LorenzSpread",
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioMean",
         "risk.RatioTotal",
+        "risk.WeighedClasses",
         "risk.ReportedPiecewise",
     }
 )

@@ -21,8 +21,9 @@ from epsilons.results.release import Cells
 from epsilons.risk.cells import project as projected
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.lorenz import LorenzCells
 from epsilons.risk.margins import CellsMargin, RatioCells
-from epsilons.risk.shares import TotalledCells, WeighedCells
+from epsilons.risk.shares import TotalledCells
 from epsilons.types import (
     About,
     Column,
@@ -219,7 +220,7 @@ class Frequencies(Question):
             return build_histogram(allocation, unit=counted.unit)
 
         def read(mechanism: CellTable, drawn: Any) -> Read:
-            margin = WeighedCells(mechanism.weighing, mechanism.slack, goal.cells)
+            margin = LorenzCells(mechanism.weighing, mechanism.slack, goal.cells)
             estimate = self._estimate(mechanism.estimates(drawn), categories, margin, call)
             weighing = mechanism.weighing
             return Read(estimate, goal.risk(weighing), exact=True, weighing=weighing)

@@ -335,7 +335,8 @@ class Spreading:
         if related:
             plain = Spreading(Weighing(np.array([1.0 / n]), np.array([n]), 0.0), SAMPLE)
         squares, centre = parts.squares / plain.times, parts.centre / plain.times
-        return plain._smallest(low, squares + centre), plain._deviation(high, squares, centre)
+        most = plain.largest_deviation(high, squares, centre)
+        return plain._smallest(low, squares + centre), most
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
         """Lower bound on the weighted variance of the given people: see `most`."""
@@ -377,7 +378,7 @@ class Spreading:
             return laplace_quantile(min(known, self._leaning(variance)), scale, rest)
         rest -= parts.squares + parts.centre
         squares, centre = parts.squares / self.times, parts.centre / self.times
-        deviation = self._deviation(variance, squares, centre)
+        deviation = self.largest_deviation(variance, squares, centre)
         sampled = (
             SampleError(self.weighing, deviation * deviation) if self.assumption.sampled else None
         )
@@ -440,7 +441,7 @@ class Spreading:
 
         return bisect(excess, 0.0, math.sqrt(variance))
 
-    def _deviation(self, variance: float, squares: float, centre: float) -> float:
+    def largest_deviation(self, variance: float, squares: float, centre: float) -> float:
         """Upper bound on the standard deviation, given the weighted variance of a sample."""
         lost = math.sqrt(-2.0 * self._above.square * math.log(squares))
         log = math.log(2.0 / centre)
@@ -492,12 +493,15 @@ class WeighedSpread(Weighed):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error on a unit range, at this confidence, rounding included."""
-        times = self.times(assumption)
-        way = _way(self.weighing, assumption, times, self.expected)
+        way = self.way(assumption)
         if way is None:
             return super().error(assumption, confidence)
-        spreading = Spreading(self.weighing, assumption, times)
+        spreading = Spreading(self.weighing, assumption, self.times(assumption))
         return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
+
+    def way(self, assumption: Assumption) -> Way | None:
+        """What the spread bounds; None if intervals do not use it. It depends on public facts."""
+        return _way(self.weighing, assumption, self.times(assumption), self.expected)
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
         """Number of estimators from which this one was chosen: 1."""
@@ -505,7 +509,7 @@ class WeighedSpread(Weighed):
 
     def uses_spread(self, assumption: Assumption) -> bool:
         """Whether intervals use the noisy spread; this depends only on public facts."""
-        return _way(self.weighing, assumption, self.times(assumption), self.expected) is not None
+        return self.way(assumption) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
         """The standard deviation with its interval, at this confidence.
