@@ -46,6 +46,7 @@ NEW = frozenset(
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
         "risk.RatioTests",
+        "risk.RatioMean",
         "risk.RatioTotal",
         "risk.WeighedClasses",
         "risk.WeighedInStages",

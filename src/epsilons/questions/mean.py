@@ -21,7 +21,7 @@ from epsilons.questions.designs import (
     Design,
     Known,
     as_drawn,
-    ratio_of,
+    mean_ratio,
     require_levels,
     two_sums_design,
 )
@@ -32,7 +32,7 @@ from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.lorenz import LorenzMean, LorenzSpread
-from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
+from epsilons.risk.margins import Weighed, holds_on_any_range
 from epsilons.risk.spread import EXPECTED
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import (
@@ -40,6 +40,7 @@ from epsilons.types import (
     Column,
     Floats,
     GroupsAre,
+    Integers,
     Labels,
     LossOfOne,
     MeanMethod,
@@ -75,6 +76,7 @@ class Mean(Question):
         by: the column of groups, or two columns; None for one mean of everyone.
         groups: the labels of the groups, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
+        shrink: whether the means of groups are shrunk toward the mean of all groups.
         where: a Boolean column that selects rows, or a column and a label; None for all rows.
         grouping: the checked groups, computed from `by` and `groups`.
 
@@ -89,7 +91,7 @@ class Mean(Question):
     weighable_sample: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
     range_may_be_found: ClassVar[bool] = True
-    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
+    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "shrink", "where")
 
     values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY
@@ -105,6 +107,15 @@ class Mean(Question):
     by: Column | None = field(default=None, repr=False)
     groups: Labels | Sequence[Labels] | None = None
     groups_are: GroupsAre = "private"
+    shrink: bool = field(
+        default=False,
+        metadata={
+            "option": {
+                "is_flag": True,
+                "help": "Shrink the means of groups toward the mean of all of them.",
+            }
+        },
+    )
     where: Where | None = field(default=None, repr=False)
     title: str | None = None
     unit: str | None = None
@@ -320,7 +331,8 @@ class Mean(Question):
         if self.of_some:
             return (groups.opened if private else groups.closed)(counted, call, self)
         if private:
-            return ways.add_remove(counted, call.terms, self.goal, self._chosen, self._read_ratio)
+            given = counted, call.terms, self.goal, self._chosen, self._read_ratio
+            return ways.add_remove(*given, self._wide)
         if self.method == "adaptive":
             return adaptive.two_stages(counted, self.goal, self.averaged)
         squares = counted.unit_squares if self.assumption.sampled else None
@@ -396,10 +408,17 @@ class Mean(Question):
         bounds = self.averaged
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
+    def _wide(self, chosen: Design[TwoSums], counts: LevelCount | None, people: Integers) -> float:
+        """Forecast the width of the interval on a unit range, for a mean in its middle."""
+        total = float(chosen.mechanism.weights.astype(float) @ people)
+        margin = mean_ratio(chosen, (total / 2.0, total), counts)
+        low, high = margin.unit(self.assumption, self.confidence)
+        return high - low
+
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
         """Compute the mean from a draw, under add/remove."""
         mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
-        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+        margin = mean_ratio(chosen, mechanism.sums(drawn), counts)
         value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(margin.leading(goal.worst), bounds)
