@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
-from epsilons import door, listed, words
+from epsilons import door, listed, parameters, words
 from epsilons.budgets.allocation import FREQUENCY_RULES, Allocation
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.errors import ArgumentError
@@ -88,8 +88,7 @@ class Frequencies(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.project, bool):
-            raise ArgumentError(f"project={self.project!r} must be True or False.")
+        parameters.flag("project", self.project)
         if self.missing is not None:
             door.refuse_midpoint(self.missing)
         self._split()

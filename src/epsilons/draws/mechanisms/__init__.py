@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Histogram,
         build_histogram,
     )
+    from epsilons.draws.mechanisms.octaves import Octaves
     from epsilons.draws.mechanisms.selection import (
         Candidates,
         CellsOf,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
     from epsilons.draws.mechanisms.several import Parallel, SeveralSums, build_several
     from epsilons.draws.mechanisms.sums import (
+        PARTS_OF_A_VARIANCE,
         Additive,
         SumAndSquares,
         build,
@@ -39,6 +41,7 @@ else:
     __getattr__, __dir__ = names(__name__)
 
 __all__ = [
+    "PARTS_OF_A_VARIANCE",
     "Additive",
     "Candidates",
     "CellSums",
@@ -49,6 +52,7 @@ __all__ = [
     "Histogram",
     "LevelCounts",
     "Nested",
+    "Octaves",
     "Parallel",
     "Selection",
     "SeveralSums",
