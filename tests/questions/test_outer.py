@@ -268,9 +268,9 @@ def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) 
             assert found == expected
     # Beyond 0, and from 0, only octaves that are surely found count.
     for start, low in ((core, 16.0), ({0.0: 500.0, **core}, 0.0)):
-        for part, expected in ((0.99, low), (1.01, -1024.0)):
+        for part, end in ((0.99, low), (1.01, -1024.0)):
             drawn = noisy(stage, {**start, -1000.0: part * (rare + _SURE)})
-            assert reached(stage, drawn)[1][0] == expected
+            assert reached(stage, drawn)[1][0] == end
     # If nothing is surely found, the range is the octave that is most certain.
     assert reached(stage, noisy(stage, {-1000.0: 4.3, 50.0: 4.0})) == ((32.0, 64.0),) * 2
 

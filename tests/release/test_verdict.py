@@ -151,7 +151,8 @@ def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
         return ep.mean(VALUES[:5], source=source(), **five, **more)
 
     def covariance(**more: Any) -> Any:
-        return ep.covariance(*[VALUES[:600]] * 2, source=source(), **strict, **pair, **more)
+        some = VALUES[:600]
+        return ep.covariance(some, some, source=source(), **strict, **pair, **more)
 
     def variance(**more: Any) -> Any:
         few = {"epsilon": FEW_STRICT[:400], "bounds": (0, 120)}

@@ -284,6 +284,7 @@ class RangePlan(Asked):
             "enough": self.enough,
             "people_needed": self.people_needed,
             "quantile": self.quantile,
+            "wider": None,  # earlier versions stretched the distance between two quantiles
             "width": self.width,
             "failure": self.failure,
             "advice": self.advice,

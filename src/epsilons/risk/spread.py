@@ -694,10 +694,11 @@ def divided(
         scale = sums[key][1]
         return math.exp(-far / scale) if scale > 0.0 else 0.0
 
-    single = {
-        key: bisect(lambda far, key=key: missed(key, far) - beta, 0.0, 40.0 * (sigma + scale))
-        for key, (sigma, scale) in sums.items()
-    }
+    def given(key: Any) -> float:
+        """The half-width of the interval for given weights."""
+        return bisect(lambda far: missed(key, far) - beta, 0.0, 40.0 * sum(sums[key]))
+
+    single = {key: given(key) for key in sums}
 
     def parts(wider: float) -> tuple[float, dict[Any, float]]:
         reach = {key: wider * far for key, far in single.items()}

@@ -112,7 +112,7 @@ class Octaves:
         """Return the same mechanism on finer levels, each contained in one current level."""
         return replace(self, levels=levels.copy(), weights=self.weights[place])
 
-    def total(self, summed: tuple[Integers, Integers]) -> Integers:
+    def total(self, summed: tuple[Integers, ...]) -> Integers:
         """Return the weight of the people in each cell, before noise.
 
         Args:
