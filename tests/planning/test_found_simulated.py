@@ -32,7 +32,7 @@ N = sum(PEOPLE.values())
 
 Column = Callable[[np.random.Generator], NDArray[np.float64]]
 COLUMNS: dict[str, Column] = {
-    "normal": lambda rng: rng.normal(50.0, 10.0, N),
+    "normal": lambda rng: rng.normal(0.0, 10.0, N),
     "skewed": lambda rng: rng.lognormal(3.0, 1.0, N),
     "mostly zeros": lambda rng: np.where(rng.random(N) < 0.68, 0.0, rng.poisson(4.0, N)),
 }

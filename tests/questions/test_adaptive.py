@@ -19,7 +19,7 @@ from epsilons.errors import ArgumentError, BudgetError
 from epsilons.questions.adaptive import SPREADS, Stages, _tenth
 from epsilons.questions.question import Draw
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import WeighedAdaptively
+from epsilons.risk.spread import WeighedInStages
 from epsilons.risk.weighing import RELATED, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY
 
@@ -163,7 +163,7 @@ def test_caps_are_those_of_a_guess_on_what_is_left() -> None:
 def test_one_budget_leaves_nothing_to_choose_and_intervals_say_so() -> None:
     release = released(epsilon=0.5)
     margin = release.estimate.margin
-    assert isinstance(margin, WeighedAdaptively)
+    assert isinstance(margin, WeighedInStages)
     assert margin.among == 1
     plain = ep.mean(VALUES, epsilon=0.45, bounds=(0, 100), related=False, source=ep.Seeded(3))
     assert release.risk == pytest.approx(plain.risk, rel=1e-6)
@@ -264,7 +264,7 @@ def test_risk_is_exact_where_nothing_but_noise_is_random() -> None:
     for related in (True, 0.05):
         release = released(related=related)
         margin = release.estimate.margin
-        assert isinstance(margin, WeighedAdaptively)
+        assert isinstance(margin, WeighedInStages)
         goal = MeanGoal(release.assumption, "mse", 0.95)
         assert release.exact
         assert release.risk == pytest.approx(1e4 * goal.risk(margin.weighing))

@@ -1,4 +1,4 @@
-"""Finding the range of data of any shape: quantiles, their cost, and the odds of a wrong end."""
+"""Finding the range of data of any shape: octaves, quantiles, their cost, and the odds of error."""
 
 from __future__ import annotations
 
@@ -13,28 +13,43 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 import epsilons as ep
+from epsilons.budgets.allocation import best_cap
+from epsilons.budgets.levels import Budgets
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import CellsOf, Selection, TheLine
-from epsilons.questions.locate import ZOOM, remaining, selection, spent_on
+from epsilons.draws.mechanisms import CellsOf, Octaves, Selection
+from epsilons.draws.mechanisms.octaves import HIGHS, LOWS, RARE, ZERO, octaves_of
+from epsilons.draws.noise import DiscreteLaplace
+from epsilons.questions.locate import ZOOM, remaining, selection, spent_on, weights_of
 from epsilons.questions.outer import (
+    _BASE,
     _LINE,
     _NEAREST,
     _PARTS,
+    _STEP,
     _SURE,
     _TIMES,
+    _TO_ZERO,
+    _WIDEN,
     FARTHEST,
     WEIGHT_BITS,
     _odds,
     best_share,
+    first_share,
     outer,
+    reached,
 )
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE
+from tests.plain import plain
 
 GOAL = MeanGoal(RELATED, "mse", 0.95)
 NEIGHBOURS = ("replace", "add-remove")
+OCTAVE = line.CELLS + 1
+"""The number of buckets that a closer look at one octave chooses from, with both ends."""
+ODDS = math.log(OCTAVE)
 
 BUDGETS: dict[str, list[float]] = {
     "one": [1.0],
@@ -76,19 +91,44 @@ def bucket_of(value: float) -> int:
     return int(line.index_of(line.rounded(np.array(value))))
 
 
+def octaves(each: Any, neighbours: str, levels: Any = (1.0,)) -> Octaves:
+    """Return the mechanism of the octaves, in which everyone spends these amounts."""
+    weights, shift = weights_of(np.array(each, dtype=np.float64), WEIGHT_BITS)
+    moves = 2 if neighbours == "replace" else 1
+    law = DiscreteLaplace(Fraction(moves) * 2**shift)
+    return Octaves(np.array(levels, dtype=np.float64), weights, law, neighbours)
+
+
+def noisy(mechanism: Octaves, weights: dict[float, float]) -> np.ndarray:
+    """Return drawn octaves: the weight at some values in multiples of the noise scale, else 0."""
+    drawn = np.zeros(mechanism.cells)
+    for value, weight in weights.items():
+        drawn[octaves_of(np.array([bucket_of(value)]))] = weight * float(mechanism.law.scale)
+    return drawn
+
+
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize(
     "n", [0, 2, 2**35, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3000))]
 )
 @pytest.mark.parametrize("name", BUDGETS)
 def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> None:
-    """In three rounds, both selections together never spend more than the remaining budget."""
+    """Octaves and three rounds of two selections never spend more than the remaining budget."""
     levels = np.array(BUDGETS[name])
     counts = np.full(len(levels), n)
-    counted, stages = nobody(levels, counts), list[Selection]()
-    for round_, cells in enumerate(ZOOM):
+    first = first_share(levels, counts, GOAL, neighbours=neighbours)
+    assert (first.each >= 0.0).all()
+    assert (first.each <= levels).all()
+    begun = octaves(first.each, neighbours, levels)
+    if len(set(levels.tolist())) == len(levels):
+        assert ep.verify.exact(begun).losses == begun.losses
+        assert ep.verify.exact(begun).neighbours == neighbours
+    for taken, loss in zip(first.each.tolist(), begun.losses, strict=True):
+        assert loss <= Fraction(taken)
+    counted, stages = nobody(levels, counts), list[Octaves | Selection]([begun])
+    for cells in (OCTAVE, *ZOOM[1:]):
         left = remaining(levels, spent_on(None, stages, len(levels)))
-        odds = math.log(cells) if round_ else _LINE
+        odds = math.log(cells)
         share = best_share(left, counts, GOAL, neighbours=neighbours, odds=odds)
         assert (share.each >= 0.0).all()
         assert (2.0 * share.each <= left).all()
@@ -96,7 +136,7 @@ def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> N
         far, near = _odds(share.quantile)
         for sought in ((far, near), (near, far)):
             stage = selection(
-                counted, share.each, neighbours, TheLine(), "an end", sought, WEIGHT_BITS
+                counted, share.each, neighbours, CellsOf(cells), "an end", sought, WEIGHT_BITS
             )
             assert ep.verify.exact(stage).losses == stage.losses
             for taken, loss in zip(share.each.tolist(), stage.losses, strict=True):
@@ -112,7 +152,7 @@ def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> N
     st.lists(st.floats(0.0, 100.0), min_size=1, max_size=5, unique=True),
     st.integers(0, 10**7),
     st.sampled_from(NEIGHBOURS),
-    st.sampled_from([_LINE, math.log(ZOOM[1]), math.log(ZOOM[2])]),
+    st.sampled_from([ODDS, math.log(ZOOM[1]), math.log(ZOOM[2])]),
 )
 @settings(max_examples=60, deadline=None)
 def test_whatever_budgets_are_two_shares_fit_in_them(
@@ -123,52 +163,147 @@ def test_whatever_budgets_are_two_shares_fit_in_them(
     assert all(
         2 * Fraction(r) <= Fraction(e) for r, e in zip(share.each.tolist(), levels, strict=True)
     )
+    first = first_share(given_, counts, GOAL, neighbours=neighbours)
+    assert all(0.0 <= r <= e for r, e in zip(first.each.tolist(), levels, strict=True))
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("goal", [GOAL, MeanGoal(SAMPLE, "mse", 0.95)], ids=["people", "sample"])
-def test_with_more_people_quantiles_lie_farther_out(goal: MeanGoal, neighbours: str) -> None:
-    """With more people, quantiles are more extreme.
-
-    There is one exception, where half of a budget suffices.
-    """
+def test_with_more_people_fewer_of_them_are_found(goal: MeanGoal, neighbours: str) -> None:
+    """With more people, a smaller fraction is found, and quantiles are more extreme."""
     sizes = np.unique(np.geomspace(20, 10**6, 60).astype(np.int64))
     levels = np.array([0.2, 1.0])
-    found = [
-        best_share(levels, np.array([n, n]), goal, neighbours=neighbours).quantile for n in sizes
-    ]
-    steps = list(itertools.pairwise(found))
-    assert sum(after > before * 1.001 for before, after in steps) <= 1
-    assert all(after <= FARTHEST for before, after in steps if after > before)
-    assert found[0] > FARTHEST
-    assert found[-1] == _NEAREST
+    found = [first_share(levels, np.array([n, n]), goal, neighbours=neighbours) for n in sizes]
+    quantiles = [each.quantile for each in found]
+    steps = list(itertools.pairwise(quantiles))
+    # There are exceptions where less of a budget suffices. Then enough are found.
+    assert all(after <= FARTHEST for before, after in steps if after > before * 1.001)
+    assert quantiles[0] > FARTHEST
+    assert quantiles[-1] < 1e-3
+    looks = [best_share(levels, np.array([n, n]), goal, neighbours=neighbours, odds=ODDS).quantile
+             for n in sizes]  # fmt: skip
+    assert looks[0] > 0.5
+    assert looks[-1] == _NEAREST
 
 
 def test_the_generous_pay_and_the_mean_keeps_its_best() -> None:
     levels, counts = np.array([0.1, 0.3, 4.0]), np.array([5000, 5000, 5000])
-    share = best_share(levels, counts, GOAL)
+    share = best_share(levels, counts, GOAL, odds=ODDS)
     assert share.quantile == _NEAREST
     assert share.each[0] <= 0.02 * levels[0]  # people with small budgets pay little
     assert (np.diff(share.each) >= 0.0).all()
     assert share.each[2] > 20 * share.each[0]
     # Spending is minimal: if there are many people, everyone pays less.
-    many = best_share(levels, 100 * counts, GOAL)
+    many = best_share(levels, 100 * counts, GOAL, odds=ODDS)
     assert float(many.each @ counts) * 100 == pytest.approx(float(share.each @ counts), rel=1e-6)
+    # Octaves take a quarter of the cap, half of what is above it, and at most four caps.
+    cap = best_cap(Budgets.of_levels(levels, counts), GOAL, GOAL.noise)
+    first = first_share(levels, counts, GOAL)
+    wanted = [cap / 4 + (e - cap) / 2 if e > cap else max(e - 0.75 * cap, e / 50) for e in levels]
+    assert first.each == pytest.approx(np.minimum(wanted, 4 * cap))
+    people = first_share(np.array([1.0]), np.array([5000]), GOAL)
+    assert people.each == pytest.approx([0.25])
+    assert people.quantile == pytest.approx(2.0 * (_LINE + _SURE) / 1250.0)
+    private = first_share(np.array([1.0]), np.array([5000]), GOAL, neighbours="add-remove")
+    assert private.each == pytest.approx([0.125])
+    assert private.quantile == pytest.approx(1.5 * (_LINE + _SURE) / 625.0)
 
 
 def test_a_step_looks_at_public_facts_alone() -> None:
-    """For two data sets with the same budgets, the first two draws have the same mechanisms."""
+    """For two data sets with the same budgets, and the same draws, mechanisms are the same."""
     seen: list[list[Any]] = []
     for values in (np.arange(900.0), np.full(900, -1e300)):
         rows = ep.door.open(values, epsilon=np.resize([0.5, 1.0, 4.0], 900))
         steps = outer(rows.line, GOAL, neighbours="replace")
         draws = [next(steps)]
-        draws.append(steps.send(0))
+        draws.append(steps.send(noisy(draws[0].mechanism, {5.0: 1000.0})))  # type: ignore[arg-type]
+        draws.append(steps.send(3))
         seen.append([draw.mechanism for draw in draws])
     for one, other in zip(*seen, strict=True):
-        assert one.weights.tolist() == other.weights.tolist()
-        assert (one.scale, one.odds, one.seeks) == (other.scale, other.odds, other.seeks)
-        assert type(one.candidates) is type(other.candidates)
+        assert plain(one) == plain(other)
+
+
+# Which octaves are in the range.
+
+
+def test_octaves_are_those_of_the_line() -> None:
+    """A value is in the octave between two powers of two. A power of two is its upper end."""
+    values = [0.0, 0.3, -0.3, 1.0, 1.5, -2.0, 2.1, 64.0, 65.0, 1e300, -1e300, 1.7e308, -1e-300]
+    cells = octaves_of(np.array([bucket_of(value) for value in values]))
+    for value, cell in zip(values, cells.tolist(), strict=True):
+        inside = min(max(value, -(2.0**1021)), 2.0**1021) if abs(value) > 1e-200 else 0.0
+        assert LOWS[cell] <= inside <= HIGHS[cell]
+        if 1e-200 < abs(value) < 1e300:
+            assert HIGHS[cell] - LOWS[cell] == 2.0 ** (math.ceil(math.log2(abs(value))) - 1)
+    assert cells[0] == ZERO
+    everything = octaves_of(np.array([-line.TOP, line.TOP]))
+    assert everything.tolist() == [0, 2 * ZERO]
+    assert len(LOWS) == len(HIGHS) == len(RARE) == Octaves.cells == 2 * ZERO + 1
+    assert np.exp(-RARE).sum() == pytest.approx(1.0)
+
+
+def test_one_octave_has_as_much_of_the_prior_as_is_counted_on() -> None:
+    for value in (0.0, 1e-12, 1.0, -50.0, 6600.0, 1e12):
+        assert RARE[octaves_of(np.array([bucket_of(value)]))] <= _LINE + 0.1
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) -> None:
+    """A little less than that weight is not enough, and a little more is."""
+    stage = octaves([0.25], neighbours)
+    rare = float(RARE[octaves_of(np.array([bucket_of(1000.0)]))][0])
+    width = 64.0 - 16.0
+    core = {20.0: 500.0, 50.0: 500.0}
+    for value, bounds, wider, steps in (
+        (100.0, (16.0, 128.0), 112.0, 1),
+        (200.0, (16.0, 256.0), 240.0, 2),
+        (10.0, (8.0, 64.0), 56.0, 1),
+        (3.0, (2.0, 64.0), 62.0, 3),
+        (0.0, (0.0, 64.0), 64.0, _TO_ZERO),
+    ):
+        need = _BASE + _STEP * steps + _WIDEN * math.log(wider / width)
+        for part, expected in ((0.99, (16.0, 64.0)), (1.01, bounds)):
+            sure, found = reached(stage, noisy(stage, {**core, value: part * need}))
+            assert sure == (16.0, 64.0)
+            assert found == expected
+    # Beyond 0, and from 0, only octaves that are surely found count.
+    for start, low in ((core, 16.0), ({0.0: 500.0, **core}, 0.0)):
+        for part, expected in ((0.99, low), (1.01, -1024.0)):
+            drawn = noisy(stage, {**start, -1000.0: part * (rare + _SURE)})
+            assert reached(stage, drawn)[1][0] == expected
+    # If nothing is surely found, the range is the octave that is most certain.
+    assert reached(stage, noisy(stage, {-1000.0: 4.3, 50.0: 4.0})) == ((32.0, 64.0),) * 2
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("runs", [3000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_noise_widens_the_range_as_rarely_as_said(runs: int) -> None:
+    """An octave without people passes with probability e^{−need}/2. False alarms: 10⁻⁶."""
+    stage = octaves([0.25], "replace")
+    source, seen = ep.Seeded(3), {"up": 0, "down": 0, "sure": 0}
+    core = noisy(stage, {20.0: 500.0, 50.0: 500.0})
+    cells = np.flatnonzero((LOWS >= 0.0) & (HIGHS > 1e-3) & (HIGHS <= 2.0**30))
+    for _ in range(runs // 1000):
+        for noise in stage.law.draw(source, 1000 * cells.size).reshape(1000, -1):
+            drawn = core.copy()
+            drawn[cells] += noise
+            (low, high), (bottom, top) = reached(stage, drawn)
+            seen["up"] += top > high
+            seen["down"] += bottom < low
+            seen["sure"] += (low, high) != (16.0, 64.0)
+
+    def chance(widths: Any) -> float:
+        needs = [
+            _BASE + _STEP * (j + 1) + _WIDEN * math.log(w / 48.0) for j, w in enumerate(widths)
+        ]
+        return 1.0 - math.prod(1.0 - math.exp(-need) / 2.0 for need in needs)
+
+    up = chance([64.0 * 2.0 ** (j + 1) - 16.0 for j in range(24)])
+    down = chance([64.0 - 16.0 / 2.0 ** (j + 1) for j in range(14)])
+    for side, expected in (("up", up), ("down", down)):
+        low, high = binom.interval(1 - 1e-6, runs, expected)
+        assert low * 0.99 <= seen[side] <= high * 1.01
+    assert seen["sure"] <= binom.isf(1e-6, runs, math.exp(-_SURE))
 
 
 # The odds of a wrong end.
@@ -184,12 +319,12 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
     """If all values are in one bucket, an end beyond it has odds of at most e^{−q·Σr/2}."""
     levels = np.array(BUDGETS[name])
     counts = np.full(len(levels), people // len(levels))
-    share = best_share(levels, counts, GOAL, neighbours=neighbours)
+    share = best_share(levels, counts, GOAL, neighbours=neighbours, odds=ODDS)
     far, near = _odds(share.quantile)
     counted = nobody(levels, counts)
-    bucket = bucket_of(1e12)
+    bucket, space = 700, CellsOf(OCTAVE)
     for odds, side in (((far, near), -1), ((near, far), 1)):
-        stage = selection(counted, share.each, neighbours, TheLine(), "an end", odds, WEIGHT_BITS)
+        stage = selection(counted, share.each, neighbours, space, "an end", odds, WEIGHT_BITS)
         mass = np.array([int(stage.weights @ counts)])
         at = [stage.exponent(bucket + step, np.array([bucket]), mass) for step in (-1, 0, 1)]
         assert at[1] == 0
@@ -202,63 +337,96 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
         # An end on the other side is even less likely. The odds are as required, up to the rounding
         # of weights.
         assert at[1 - side] >= at[1 + side]
-        assert float(at[1 + side]) >= 0.999 * _TIMES[neighbours] * (_LINE + _SURE)
-
-
-def test_one_bucket_has_as_much_of_the_prior_as_is_counted_on() -> None:
-    space = TheLine()
-    first, end = (int(each) for each in space.before(np.array([space.first, space.last + 1])))
-    for value in (0.0, 1e-12, 1.0, -50.0, 6600.0, 1e12):
-        bucket = bucket_of(value)
-        start, stop = (int(each) for each in space.before(np.array([bucket, bucket + 1])))
-        assert math.log((end - first) / (stop - start)) <= _LINE + 0.01
+        assert float(at[1 + side]) >= 0.999 * _TIMES[neighbours] * (ODDS + _SURE)
 
 
 # Generators that the test drives step by step.
 
 
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [(-line.TOP, line.TOP), (line.TOP, line.TOP), (0, line.TOP), (-line.TOP, -line.TOP), (5, -5)],
-)
-def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> None:
-    """Without people, any two ends of the line can be drawn. The widened range is always finite."""
-    steps = outer(lambda _: nobody([1.0], [2]), GOAL, neighbours="add-remove")
-    answer, drawn = None, iter([low, high] + [0] * 4)
+@pytest.mark.parametrize("at", [(0,), (0, -1), (-1,), (ZERO,), (ZERO - 1,), (1, 2)], ids=str)
+@pytest.mark.parametrize("ends", [(0, 0), (0, OCTAVE - 1), (OCTAVE - 1, 0)], ids=str)
+def test_whatever_is_drawn_the_range_is_made_of_floats(
+    at: tuple[int, ...], ends: tuple[int, int]
+) -> None:
+    """Without people, any octave can be drawn, and any two ends. The range is always finite."""
+    steps = outer(lambda _: nobody([1.0], [2000]), GOAL, neighbours="add-remove")
+    first: Any = next(steps).mechanism
+    drawn = np.zeros(first.cells)
+    drawn[list(at)] = 1e6 * float(first.law.scale)
+    answer: Any = drawn
+    picked = itertools.cycle(ends)
     try:
         while True:
             steps.send(answer)
-            answer = next(drawn)
+            answer = next(picked)
     except StopIteration as end:
         lo, hi = end.value.bounds
     assert -(2.0**1021) <= lo < hi <= 2.0**1021
 
 
+def looking(n: int, octaves_: dict[float, float], *picked: float) -> Any:
+    """Return the end of a closer look at octaves, in which buckets of values are picked."""
+    counted = nobody([1.0], [n])
+    steps = outer(partial(always, counted), GOAL, neighbours="replace")
+    first: Any = next(steps).mechanism
+    answers = [noisy(first, octaves_), *(bucket_of(each) - bucket_of(1024.0) for each in picked)]
+    try:
+        for answer in answers:
+            steps.send(answer)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("something else is asked for")
+
+
 def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
     """For the quantiles of a Gaussian, the range ends 3.5 standard deviations from the mean."""
     normal = NormalDist()
-    for n in (700, 900, 1500, 3000, 9000, 40_000):
-        counted = nobody([1.0], [n])
-        share = best_share(np.array([1.0]), np.array([n]), GOAL)
+    for n in (900, 3000, 9000, 40_000):
+        left = remaining(np.array([1.0]), [Fraction(1, 4)])
+        share = best_share(left, np.array([n]), GOAL, odds=ODDS)
         far, _ = _odds(share.quantile)
         end = -50.0 * normal.inv_cdf(far / _PARTS)
-        steps = outer(partial(always, counted), GOAL, neighbours="replace")
-        next(steps)
-        steps.send(bucket_of(-end))
-        with pytest.raises(StopIteration) as stopped:
-            steps.send(bucket_of(end))
-        lo, hi = stopped.value.value.bounds
-        assert hi == pytest.approx(3.5 * 50.0, rel=2e-3)
-        assert lo == -hi
+        lo, hi = looking(n, {1500.0: 1e6}, 1500.0 - end, 1500.0 + end).bounds
+        assert hi - 1500.0 == pytest.approx(3.5 * 50.0, rel=1e-2)
+        assert 1500.0 - lo == pytest.approx(3.5 * 50.0, rel=1e-2)
+
+
+def test_a_closer_look_is_used_if_it_is_much_narrower() -> None:
+    """Otherwise, the octaves are the range: a closer look could cut a long tail."""
+    far = 40_000
+    for ends in ((1100.0, 1900.0), (1300.0, 1700.0)):
+        assert looking(far, {1500.0: 1e6}, *ends).bounds == (1024.0, 2048.0)
+    assert looking(far, {1500.0: 1e6}, 1450.0, 1550.0).bounds != (1024.0, 2048.0)
+    # The range stays within the octaves.
+    low, high = looking(far, {1500.0: 1e6, 3000.0: 1e6}, 1030.0, 1500.0).bounds
+    assert low == 1024.0
+    assert 1500.0 < high < 2048.0
+
+
+@pytest.mark.parametrize(
+    "weights", [{3.0: 1e6, 20.0: 1e6}, {0.0: 1e6, 3.0: 1e6}, {-3.0: 1e6, 3.0: 1e6}, {0.0: 1e6}]
+)
+def test_there_is_no_closer_look_at_values_far_apart(weights: dict[float, float]) -> None:
+    """With one draw of octaves, everything that is left goes into the mean."""
+    counted = nobody([1.0], [30_000])
+    steps = outer(partial(always, counted), GOAL, neighbours="replace")
+    first: Any = next(steps).mechanism
+    with pytest.raises(StopIteration) as stopped:
+        steps.send(noisy(first, weights))
+    found = stopped.value.value
+    assert found.losses == first.losses
+    assert found.alike is (len(weights) == 1)
 
 
 def test_a_closer_look_asks_for_nothing_farther_out() -> None:
     """Later rounds use less extreme quantiles. Extreme ones could be outside the window."""
     counted = nobody([1.0], [30_000])
     steps = outer(lambda _: counted, GOAL, neighbours="replace")
-    first: Any = next(steps).mechanism
-    steps.send(bucket_of(40.0))
-    second: Any = steps.send(bucket_of(40.0)).mechanism
+    begun: Any = next(steps).mechanism
+    first: Any = steps.send(noisy(begun, {40.0: 1e6})).mechanism
+    assert first.candidates.count == OCTAVE
+    steps.send(300)
+    second: Any = steps.send(300).mechanism
     assert isinstance(second.candidates, CellsOf)
     assert first.odds[0] < second.odds[0] <= _PARTS * 0.46
     third: Any = steps.send(1).mechanism

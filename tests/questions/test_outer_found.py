@@ -37,7 +37,7 @@ SHAPES: dict[str, tuple[np.ndarray, float, float]] = {
     "lognormal": (RNG.lognormal(3.0, 1.0, N), 0.9, 0.15),
     "Cauchy": (RNG.standard_cauchy(N), 0.8, 0.2),
     "two clusters": (RNG.choice([-1000.0, 1000.0], N) + RNG.normal(0.0, 1.0, N), 1.0, 1e-9),
-    "integers": (RNG.poisson(4.0, N) * 1.0, 0.98, 0.02),
+    "integers": (RNG.poisson(4.0, N) * 1.0, 0.95, 0.02),
     "far out": (RNG.choice([-1e300, 1e300], N), 1.0, 1e-9),
     "far off": (6600.0 + RNG.normal(0.0, 1.0, N), 0.98, 0.02),
 }
@@ -141,10 +141,10 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
 
 
 def test_nobody_looks_closer_at_zero() -> None:
-    """If both ends are 0, there is no further round, and the mean gets the budget of that round."""
+    """If only 0 is found, there is no closer look, and the mean gets its budget."""
     for seed in range(5):
         release = found(np.zeros(N), "replace", seed, epsilon=4.0)
-        assert len(release.mechanism.stages) == 3
+        assert len(release.mechanism.stages) == 2
         assert release.estimate.alike
 
 

@@ -268,11 +268,8 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
         for kind, budgets in BUDGETS.items()
         if affordable(question, called(given(question, budgets), parts=parts), budgets)
     ]
-    few = name == "unknown range" and method == "weighted" and parts == 3
-    assert {"many", "huge", "infinite"} <= set(answered)
-    # In "zeros", half of the people have a budget of 0. A third of the budgets of the others may be
-    # too little for an answer.
-    assert ("zeros" in answered) is not few
+    # In "zeros", half of the people have a budget of 0.
+    assert {"many", "huge", "infinite", "zeros"} <= set(answered)
     assert "every kind" in answered  # the smallest budget becomes 0
 
 

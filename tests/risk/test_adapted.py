@@ -8,13 +8,21 @@ from typing import Final
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import epsilons as ep
 from epsilons.budgets.allocation import allocate_for
 from epsilons.risk import Weighing, mse, quantile
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import Seen, Spreading, WeighedAdaptively, risk_of
-from epsilons.risk.tails.laplace import bisect, chosen
+from epsilons.risk.spread import (
+    Seen,
+    Spreading,
+    WeighedAdaptively,
+    WeighedInStages,
+    divided,
+    risk_of,
+)
+from epsilons.risk.tails.laplace import Division, bisect, chosen, tail
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
@@ -62,7 +70,7 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
     pairs = list(zip(sums, scales, strict=True))
 
     def missed(many: int) -> float:
-        reaches = [chosen(exact_reach(s, t), t, many, beta) for s, t in pairs]
+        reaches = [chosen(exact_reach(s, t), t, Division.evenly(many), beta) for s, t in pairs]
         each = [beyond(s, t, h) for (s, t), h in zip(pairs, reaches, strict=True)]
         return float(np.max(each, axis=0).mean())
 
@@ -72,11 +80,99 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
 
 def test_one_sum_costs_nothing_and_noise_alone_little() -> None:
     far = exact_reach(np.random.default_rng(1).normal(0.0, 1e-6, 100), 1.0)
-    assert chosen(far, 1.0, 1, 0.05) == far(0.05)
-    assert chosen(far, 1.0, 12, 0.05) == pytest.approx(far(0.025), rel=1e-3)
-    without = chosen(lambda beta: math.sqrt(-math.log(beta)), 0.0, 4, 0.08)
+    assert chosen(far, 1.0, Division(), 0.05) == far(0.05)
+    assert chosen(far, 1.0, Division.evenly(12), 0.05) == pytest.approx(far(0.025), rel=1e-3)
+    without = chosen(lambda beta: math.sqrt(-math.log(beta)), 0.0, Division.evenly(4), 0.08)
     assert without == pytest.approx(math.sqrt(-math.log(0.01)))
-    assert chosen(lambda _: math.inf, 1.0, 4, 0.08) == math.inf
+    assert chosen(lambda _: math.inf, 1.0, Division.evenly(4), 0.08) == math.inf
+
+
+def estimator(sigma: float, scale: float, spread: float) -> Weighing:
+    """Return weights whose sum has this standard deviation, for values of this spread."""
+    return Weighing(np.array([sigma / spread / 10.0]), np.array([100]), scale)
+
+
+QUANTILES: Final = norm.ppf((np.arange(2000) + 0.5) / 2000.0)
+"""Equally probable values of a standard Gaussian."""
+
+# The standard deviation of each sum, and the scale of its noise.
+SUMS: Final = {
+    "noise": [(0.1, 1.0), (0.2, 0.9), (0.3, 0.8)],
+    "sampling": [(1.0, 0.1), (1.2, 0.05), (1.5, 0.02), (1.6, 0.01)],
+    "both": [(0.2, 1.0), (0.6, 0.7), (1.0, 0.4), (1.4, 0.1)],
+    "no noise": [(1.0, 0.0), (1.5, 0.0)],
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_division_widens_all_intervals_equally_and_adds_up(name: str) -> None:
+    """With the tails of Hoeffding's bound, all intervals are the same multiple of single ones."""
+    spreads = [0.5 / (1 + at) for at in range(len(SUMS[name]))]
+    each = list(zip(SUMS[name], spreads, strict=True))
+    parts = divided([estimator(*pair, spread) for pair, spread in each], spreads, SAMPLE)
+    whole = parts[0].noise + sum(part.own for part in parts)
+    assert 1.0 - 1e-6 < whole <= 1.0
+    assert {part.noise for part in parts} == {parts[0].noise}
+    wider = []
+    for (sigma, scale), part in zip(SUMS[name], parts, strict=True):
+
+        def far(beta: float, sigma: float = sigma, scale: float = scale) -> float:
+            return bisect(lambda h: 2.0 * tail(h, sigma, scale) - beta, 0.0, 60.0)
+
+        even = chosen(far, scale, Division.evenly(len(parts)), 0.05)
+        wider.append((chosen(far, scale, part, 0.05) / far(0.05), even / far(0.05)))
+    found = [now for now, _ in wider]
+    assert max(found) <= 1.03 * min(found)
+    assert max(found) < 0.99 * max(before for _, before in wider)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_worst_choice_misses_as_often_as_a_division_says(name: str) -> None:
+    """An adversary who sees all sums misses with probability at most β, and not much less.
+
+    The sums are independent and Gaussian, and their tails are exact. With intervals that are a
+    tenth shorter the adversary misses more often, and a tenth longer ones are too long.
+    """
+    rng, pairs = np.random.default_rng(3), [each for each in SUMS[name] if each[1] > 0.0]
+    if not pairs:
+        pairs = [(sigma, 1e-6) for sigma, _ in SUMS[name]]
+    spreads = [0.5] * len(pairs)
+    parts = divided([estimator(*pair, 0.5) for pair in pairs], spreads, SAMPLE)
+    sums = [rng.normal(0.0, sigma, 40_000) for sigma, _ in pairs]
+    reaches = [
+        chosen(exact_reach(sigma * QUANTILES, scale), scale, part, 0.05)
+        for (sigma, scale), part in zip(pairs, parts, strict=True)
+    ]
+
+    def missed(factor: float) -> float:
+        each = zip(sums, pairs, reaches, strict=True)
+        return float(np.max([beyond(s, t, factor * h) for s, (_, t), h in each], axis=0).mean())
+
+    assert 0.035 < missed(1.0) <= 0.053  # 3 standard errors of 40,000 sums are 0.003
+    assert missed(0.9) > 0.053
+    assert missed(1.1) < 0.035
+
+
+def test_published_intervals_keep_their_division() -> None:
+    """A margin of the former kind divides β evenly, and one of the new kind as it says."""
+    many = choices(UNRELATED)
+    for at, part in enumerate(divided(many, (0.5, 0.2, 0.05, 0.01), UNRELATED)):
+        given = {"expected": 0.2, "among": 4, "choices": 12}
+        old = WeighedAdaptively(many[at], 0.0, 0.0, 0.04, **given)  # type: ignore[arg-type]
+        assert old.division(UNRELATED) == Division(4, 0.5, 0.125)
+        new = WeighedInStages(
+            many[at],
+            0.0,
+            0.0,
+            0.04,
+            **given,
+            noise=part.noise,
+            own=part.own,  # type: ignore[arg-type]
+        )
+        assert new.division(UNRELATED) == part
+        assert old.division(RELATED) == new.division(RELATED) == Division()
+        if at:  # the first is best for the largest spread, and then its error is of all data
+            assert new.error(UNRELATED, 0.95) < old.error(UNRELATED, 0.95)
 
 
 def choices(assumption: Assumption) -> list[Weighing]:

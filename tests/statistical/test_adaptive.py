@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -27,7 +28,8 @@ from epsilons.door.count.tallies import squares
 from epsilons.draws.mechanisms import SumAndSquares
 from epsilons.questions.adaptive import SPREADS, Stages
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import Parts, Seen, Spreading, WeighedAdaptively
+from epsilons.risk.spread import Parts, Seen, Spreading, WeighedInStages, divided
+from epsilons.risk.tails.laplace import Division
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
@@ -119,12 +121,19 @@ def runs_of(cell: Cell) -> list[Run]:
     return found
 
 
-def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedAdaptively:
-    both = stages(cell.n, cell.assumption)
+@cache
+def parts_of(cell: Cell) -> tuple[Division, ...]:
+    seconds = [each.weighing for each in stages(cell.n, cell.assumption).seconds]
+    return divided(seconds, SPREADS, replace(cell.assumption, related=False))
+
+
+def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedInStages:
+    both, part = stages(cell.n, cell.assumption), parts_of(cell)[at]
     second = both.seconds[at]
-    return WeighedAdaptively(
+    return WeighedInStages(
         second.weighing, second.slack, offset, square,
         expected=SPREADS[at], among=both.among, choices=len(SPREADS),
+        noise=part.noise, own=part.own,
     )  # fmt: skip
 
 

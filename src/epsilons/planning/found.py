@@ -17,7 +17,7 @@ from epsilons.budgets.allocation.rules import merged
 from epsilons.budgets.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets.levels import Budgets, dot
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import Selection, added_up
+from epsilons.draws.mechanisms import added_up
 from epsilons.errors import BudgetError
 from epsilons.loading import later
 from epsilons.planning.asked import Asked
@@ -33,7 +33,7 @@ from epsilons.planning.what_if import (
 from epsilons.questions.found_range import people_for_any as needed_for_any
 from epsilons.questions.found_range import people_for_gaussian as needed_for_gaussian
 from epsilons.questions.mean import Mean
-from epsilons.questions.outer import FARTHEST, best_share
+from epsilons.questions.outer import FARTHEST, first_share
 from epsilons.questions.question import Draw
 from epsilons.questions.rehearsal import Rehearsal
 from epsilons.results import report
@@ -134,9 +134,8 @@ class RangePlan(Asked):
         forecasts: two forecasts: for values that are spread out, which need one pass over the data,
             and for values that are close together. If there are too few people, both are for the
             number of people that is needed.
-        quantile: for shape "any", the lower quantile q that is estimated; the upper one is 1 − q.
-        wider: for shape "any", the width of the range, as a multiple of the distance between the
-            two quantiles.
+        quantile: for shape "any", the smallest fraction of all weight that is found in one octave,
+            wherever it lies. Next to others, fewer people are found.
         width: for shape "gaussian", the largest width of the range, in standard deviations.
         failure: for shape "gaussian", a bound on the probability that the range is wrong.
         people_needed: about how many people with budgets like these are needed; None if there are
@@ -149,7 +148,6 @@ class RangePlan(Asked):
 
     forecasts: tuple[RangeForecast, ...]
     quantile: float | None
-    wider: float | None
     width: float | None
     failure: float | None
     people_needed: int | None
@@ -286,7 +284,6 @@ class RangePlan(Asked):
             "enough": self.enough,
             "people_needed": self.people_needed,
             "quantile": self.quantile,
-            "wider": self.wider,
             "width": self.width,
             "failure": self.failure,
             "advice": self.advice,
@@ -340,20 +337,15 @@ def range_plan(trial: Trial) -> RangePlan:
         more = np.ceil(budgets.counts * (needed / budgets.n)).astype(np.int64)
         trial = trial.of(Budgets.of_levels(budgets.levels, more))
         levels, counts = _coarse(trial)
-    quantile = wider = width = failure = None
-    estimate = trial.found.estimate
+    quantile = width = failure = None
     if gaussian:
-        width = ROUNDED_UP * estimate.unit / _sigma(trial.found)
+        width = ROUNDED_UP * trial.found.estimate.unit / _sigma(trial.found)
         failure = best_split(levels, counts, neighbours=neighbours).failure
     else:
-        mechanisms = (draw.mechanism for draw in trial.found.draws)
-        first = next(each for each in mechanisms if isinstance(each, Selection))
-        low, high = first.odds
-        quantile, wider = low / (low + high), estimate.unit
+        quantile = first_share(levels, counts, asked.goal, neighbours=neighbours).quantile
     return RangePlan(
         forecasts=tuple(range_forecast(trial, close=close) for close in (False, True)),
         quantile=quantile,
-        wider=wider,
         width=width,
         failure=failure,
         people_needed=needed,
@@ -468,7 +460,7 @@ def _coarse(trial: Trial) -> tuple[Floats, Integers]:
 
 def _needed_any(levels: Floats, counts: Integers, goal: MeanGoal, neighbours: str) -> int | None:
     """The number of people needed to find the range of any data; None if there are enough."""
-    if best_share(levels, counts, goal, neighbours=neighbours).quantile <= FARTHEST:
+    if first_share(levels, counts, goal, neighbours=neighbours).quantile <= FARTHEST:
         return None
     return needed_for_any(levels, counts, goal, neighbours=neighbours)
 

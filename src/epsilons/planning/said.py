@@ -631,12 +631,11 @@ def _sought(plan: RangePlan) -> str:
             f"{number(plan.width, 3)} standard deviations wide. It would be wrong with "
             f"probability at most {wrong} %."
         )
-    low = plan.quantile or 0.0
+    found = number(100.0 * (plan.quantile or 0.0), 2)
     return (
-        f"The range: from about the {percent(round(low, 2))} to about the "
-        f"{percent(round(1.0 - low, 2))} quantile of the values, as far out as these budgets "
-        f"allow, stretched {number(plan.wider or 1.0, 3)} times around its middle. "
-        "Values outside are clipped to it."
+        "The range: from one power of two to another, or to 0. Values between two of them are "
+        f"found if they have about {found} % of all weight, next to others if they have less. It "
+        "is narrower if all values lie close together. Values outside are clipped to it."
     )
 
 

@@ -20,7 +20,7 @@ from epsilons.questions.question import Draw, Steps
 from epsilons.questions.ways import Read, after, replace_end
 from epsilons.results.release import Scalar
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import Seen, Spreading, WeighedAdaptively, risk_of
+from epsilons.risk.spread import Seen, Spreading, WeighedInStages, divided, risk_of
 from epsilons.risk.weighing import RELATED
 from epsilons.types import Floats, Integers
 
@@ -118,15 +118,19 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
     at = stages.found((yield Draw(first, first.total(counted), more=True)))
 
     def read(mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
-        margin = WeighedAdaptively(
+        choices = [each.weighing for each in stages.seconds]
+        division = divided(choices, SPREADS, replace(goal.assumption, related=False))[at]
+        margin = WeighedInStages(
             mechanism.weighing,
             mechanism.slack,
             *mechanism.moments(pair),
             expected=SPREADS[at],
             among=stages.among,
             choices=len(SPREADS),
+            noise=division.noise,
+            own=division.own,
         )
-        risk, exact = risk_of(goal, margin, [each.weighing for each in stages.seconds])
+        risk, exact = risk_of(goal, margin, choices)
         raw, (lo, hi) = mechanism.estimate(pair), bounds
         value = min(max(raw, lo), hi)
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)

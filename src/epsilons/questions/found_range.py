@@ -34,7 +34,7 @@ from epsilons.questions.designs import (
     two_sums_design,
 )
 from epsilons.questions.locate import Found, Payers, around, budgets_of, locate, remaining
-from epsilons.questions.outer import FARTHEST, Ends, Share, best_share, outer
+from epsilons.questions.outer import FARTHEST, Ends, Share, first_share, outer
 from epsilons.questions.question import Call, Draw, Steps
 from epsilons.questions.ways import Read, add_remove_end, after, replace_end
 from epsilons.results.release import ByLevel, Expected, Scalar
@@ -78,7 +78,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw a low and a high quantile, again if values are close together, and then the mean.
+    """Draw the octaves of the values, two quantiles if they are close together, then the mean.
 
     Args:
         rows: the rows of the people.
@@ -127,7 +127,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw quantiles, then the mean, under add/remove.
+    """Draw the octaves of the values, perhaps quantiles, then the mean, under add/remove.
 
     If weights differ, people are counted, because no interval could be computed without counts.
 
@@ -545,7 +545,7 @@ def people_for_any(
 
     def quantile(factor: float) -> float:
         people = np.ceil(factor * counts).astype(np.int64)
-        return best_share(levels, people, goal, neighbours=neighbours).quantile
+        return first_share(levels, people, goal, neighbours=neighbours).quantile
 
     return _two_digits(int(counts.sum()) * _enough_times(quantile, FARTHEST))
 

@@ -21,6 +21,7 @@ from epsilons.door.count import line
 from epsilons.draws.mechanisms import (
     Candidates,
     CellsOf,
+    Octaves,
     Selection,
     TheLine,
     added_up,
@@ -181,7 +182,7 @@ def locate(
 
 
 def spent_on(
-    before: tuple[Fraction, ...] | None, stages: Sequence[Selection], levels: int
+    before: tuple[Fraction, ...] | None, stages: Sequence[Octaves | Selection], levels: int
 ) -> tuple[Fraction, ...]:
     """Return the exact amount that a person at each level has spent so far."""
     parts = [before or (Fraction(0),) * levels, *(stage.losses for stage in stages)]
@@ -189,7 +190,7 @@ def spent_on(
 
 
 def left_of(
-    counted: line.Lined, before: tuple[Fraction, ...] | None, stages: Sequence[Selection]
+    counted: line.Lined, before: tuple[Fraction, ...] | None, stages: Sequence[Octaves | Selection]
 ) -> Floats:
     """Return the budget that a person at each level has left after `before` and these stages."""
     return remaining(counted.levels, spent_on(before, stages, len(counted.levels)))

@@ -1,9 +1,14 @@
-"""Estimate the range of any data from a low and a high quantile, as extreme as budgets allow.
+"""Estimate the range of any data: its octaves first, then a closer look if values lie together.
 
-Nothing is assumed about the shape. Columns that mostly have one value, are skewed, or have two
-clusters get a range that contains nearly all values. Public facts determine how extreme the
-quantile can be. If each person spends r on the selection of the quantile q, the odds of selecting a
-point far from all data are e^{−q·Σr/2}. So q is the smallest quantile with negligible odds.
+Nothing is assumed about the shape. One draw shows the noisy weight of every octave of the line, for
+either sign. The range reaches from the first octave to the last in which people were found. The
+farther an octave would widen the range, the more people must be in it. So a column without negative
+values ends at 0, and a long tail on one side does not widen the other.
+
+If all octaves have one sign and are few, values may lie close together, such as years. Then a low
+and a high quantile are selected within these octaves, as extreme as budgets allow. If each person
+spends r on the selection of the quantile q, the odds of selecting a point far from all data are
+e^{−q·Σr/2}. So q is the smallest quantile with negligible odds.
 
 Budget that the mean cannot use is spent first. Each round uses a finer grid of buckets, as in
 `locate`. The grid depends only on numbers that were released earlier.
@@ -18,10 +23,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from epsilons.budgets.allocation import best_cap
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import Candidates, CellsOf, Selection, TheLine
+from epsilons.draws.mechanisms import CellsOf, Octaves, Selection
+from epsilons.draws.mechanisms.octaves import HIGHS, LOWS, RARE, ZERO
+from epsilons.draws.noise import DiscreteLaplace
 from epsilons.questions.locate import (
     ROUNDS,
     ZOOM,
@@ -39,21 +47,58 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.tails.gaussian import quantile
 from epsilons.types import Floats, Integers
 
-__all__ = ["FARTHEST", "Ends", "Share", "best_share", "outer"]
+__all__ = ["FARTHEST", "Ends", "Share", "best_share", "first_share", "outer", "reached"]
 
-FARTHEST: Final = 0.25
-"""No range is reported if its low end would be a larger quantile than this: more than a quarter of
-the weight would be below the range, and as much above it."""
+FARTHEST: Final = 0.5
+"""No range is reported if people in one octave are found only if they have more of all weight."""
+
+_LINE: Final = 7.0
+"""−ln of the prior of the octave of 10¹², which may contain all data."""
+
+_SURE: Final = 8.0
+"""ln of the required odds, 3000 to 1, against an octave in which nobody is, and against a wrong
+quantile."""
+
+_BASE: Final = 1.0
+_STEP: Final = 0.5
+_WIDEN: Final = 2.0
+"""In multiples of the noise scale, an octave that is j steps beyond octaves that were surely found
+needs the weight `_BASE` + `_STEP`·j + `_WIDEN`·ln(width with it / width without it). An octave
+without people passes with half of e to minus that. So the mean square of the width, and with it the
+noise of the mean, grows by little."""
+
+_TO_ZERO: Final = 4
+"""The cell of 0 is at most this many steps away, although many tiny octaves lie between."""
+
+_TAKEN: Final = np.linspace(0.25, 0.5, 6)
+"""How much the octaves take of everyone's budget up to the mean's best cap, as fractions of that
+cap. They are tried in this order. Under add/remove, it is half as much, with the same noise."""
+
+_USEFUL: Final = 4.0
+"""Nobody spends more than this many times the mean's best cap on the octaves, unless too few people
+would be found. With so much, an octave is found with about as few people as the noise of the mean
+hides."""
+
+_NARROW: Final = 4.0
+"""Values may lie close together if the larger end of the octaves that were surely found is at most
+this many times the smaller end."""
+
+_TOGETHER: Final = 2.0
+"""Values lie close together if they are in one octave: its larger end is this many times the
+smaller end."""
+
+_NARROWER: Final = 0.6
+"""The range of a closer look is used if it is at most this fraction of the octaves as wide. Wider
+ones would cut long tails, and hardly reduce noise."""
+
+_CLOSE: Final = 1 / 8
+"""The least extreme quantile for which a closer look is taken if values may lie close together."""
+
+_ENOUGH: Final = 1 / 4
+"""With a quantile at least as extreme as this, a round leaves budget for another one."""
 
 _NEAREST: Final = 1 / 64
 """The most extreme quantile that is used. A more extreme one would depend on single people."""
-
-_LINE: Final = 14.0
-"""ln of the prior weight of the whole line, divided by the prior weight of one bucket near 10¹²
-that may contain all data."""
-
-_SURE: Final = 8.0
-"""ln of the required odds, 3000 to 1, against a wrong end of the range."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
 """A factor on the required log-odds. It is larger under add/remove, because the numbers of people
@@ -67,19 +112,23 @@ _INWARDS: Final = 1.5
 the quantile stays inside the window of that round."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""How much of everyone's budget to reserve for the mean, as fractions of the mean's best cap. They
-are tried in this order."""
+"""How much of everyone's budget a closer look reserves for the mean, as fractions of the mean's
+best cap. They are tried in this order, the last ones only if values lie close together."""
+
+_KEPT_MAYBE: Final = 5
+"""How many of them are tried if values may lie close together: down to 0.8."""
 
 _LEAST: Final = 0.02
-"""The fraction of everyone's budget that is always spent on the range. The range thus also
-represents people with small budgets."""
+"""The fraction of everyone's budget that each draw spends at least. The range thus also represents
+people with small budgets."""
 
 _TINY: Final = 2.0**-1000
 """Smaller budgets count as 0. Parts of such a budget can be subnormal, and rounding could make
 their sum exceed the budget."""
 
 _HALF: Final = 3.5
-"""The range is widened by a factor that, for Gaussian data, gives this many σ on either side."""
+"""After a closer look, the range is widened by a factor that, for Gaussian data, gives this many σ
+on either side. It stays within the octaves that were found."""
 
 WEIGHT_BITS: Final = 17
 """The number of bits of weights: 64 times the sum of all weights fits an int64."""
@@ -94,12 +143,12 @@ LOW, HIGH = "a low quantile of the values", "a high quantile of the values"
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """The amount that each of the two selections takes from a person at each level.
+    """The amount that one draw takes from a person at each level.
 
     Attributes:
-        each: the part of a person's budget at each level that one selection takes.
-        quantile: the most extreme quantile that a selection can find; above one half if it cannot
-            find any.
+        each: the part of a person's budget at each level.
+        quantile: the smallest fraction of all weight that is found: in one octave, or as the most
+            extreme quantile of a selection; above one if nothing can be found.
     """
 
     each: Floats
@@ -112,7 +161,8 @@ class Ends:
 
     Attributes:
         bounds: the two ends; always finite floats.
-        alike: whether both quantiles are in one bucket of the finest grid that was used.
+        alike: whether nearly all values seem to be the same: only 0 was found, or both quantiles
+            are in one bucket of the finest grid that was used.
         keys: the rounded budgets of each coarse level.
         levels: the smallest budget of each coarse level.
         counts: the number of people at each coarse level.
@@ -127,15 +177,96 @@ class Ends:
     losses: tuple[Fraction, ...]
 
 
+def first_share(
+    levels: Floats, counts: Integers, goal: MeanGoal, *, neighbours: str = "replace"
+) -> Share:
+    """Return what everyone spends on the octaves.
+
+    It is a quarter of the mean's best cap, and half of what is above that cap. If too few people
+    would be found, it is up to half of the cap, and all that is above it. Under add/remove, noise
+    is half as large, and so is the part of the cap.
+
+    Args:
+        levels: the remaining budget at each level, from 0 to ∞, in any order.
+        counts: the number of people at each level, present or expected.
+        goal: the goal of the mean.
+        neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
+    """
+    cap, finite = _cap_of(levels, counts, goal), _usable(levels)
+    moves = 2.0 if neighbours == "replace" else 1.0
+    share = Share(np.zeros(len(levels)), math.inf)
+    for taken, useful in [*((each, _USEFUL) for each in _TAKEN.tolist()), (0.5, math.inf)]:
+        below = np.minimum(finite, cap) - (1.0 - taken * moves / 2.0) * min(cap, 1e6)
+        above = np.maximum(finite - cap, 0.0) * (2.0 * taken)
+        each = np.minimum(np.maximum(below + above, _LEAST * finite), min(useful * cap, 4.0))
+        total = float(each @ counts.astype(np.float64))
+        found = moves * _TIMES[neighbours] * (_LINE + _SURE) / total if total > 0.0 else math.inf
+        share = Share(each, found)
+        if found <= FARTHEST:
+            break
+    return share
+
+
+def _cap_of(levels: Floats, counts: Integers, goal: MeanGoal) -> float:
+    """Return the best cap of a mean that gets all remaining budgets; ∞ if there is none."""
+    if int(counts.sum()) < 2 or float(levels.max()) <= 0.0:
+        return math.inf
+    return best_cap(budgets_of(levels, counts), goal, goal.noise)
+
+
+def _usable(levels: Floats) -> Floats:
+    """Return budgets as finite numbers, large enough to be divided."""
+    return np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
+
+
+def reached(
+    mechanism: Octaves, drawn: npt.NDArray[Any]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the ends of the octaves in which people were surely found, and those of the range.
+
+    Octaves are surely found if their weight exceeds the noise with odds of 3000 to 1, over all
+    octaves together. If there are none, it is the octave that would be the next. From there the
+    range grows on each side, toward 0 or away from it, but never from 0 or beyond it.
+
+    Args:
+        mechanism: the mechanism.
+        drawn: the noisy weight of each octave.
+    """
+    noisy = np.asarray(drawn, dtype=np.float64) / float(mechanism.law.scale)
+    certain = noisy - RARE
+    found = np.flatnonzero(certain >= min(_SURE, float(certain.max())))
+    first, last = int(found[0]), int(found[-1])
+    width = max(float(HIGHS[last] - LOWS[first]), float(np.finfo(np.float64).tiny))
+
+    def walk(start: int, step: int) -> int:
+        """Return the last cell on this side that has as many people as its distance needs."""
+        if start == ZERO:
+            return start
+        inwards = (start - ZERO) * step < 0
+        stop = ZERO if inwards else ZERO + step * ZERO
+        cells = np.arange(start + step, stop + step, step)
+        steps = np.arange(1.0, len(cells) + 1.0)
+        if inwards:
+            steps[-1] = min(steps[-1], _TO_ZERO)
+        ends = HIGHS[last] - LOWS[cells] if step < 0 else HIGHS[cells] - LOWS[first]
+        wider = np.log(np.maximum(ends, width)) - math.log(width)
+        passed = cells[noisy[cells] > _BASE + _STEP * steps + _WIDEN * wider]
+        return int(passed[-1]) if passed.size else start
+
+    sure = float(LOWS[first]), float(HIGHS[last])
+    return sure, (float(LOWS[walk(first, -1)]), float(HIGHS[walk(last, 1)]))
+
+
 def best_share(
     levels: Floats,
     counts: Integers,
     goal: MeanGoal,
     *,
     neighbours: str = "replace",
-    odds: float = _LINE,
+    odds: float,
+    certain: bool = True,
 ) -> Share:
-    """Return the smallest share that finds an extreme quantile.
+    """Return the smallest share of one of two selections that finds an extreme quantile.
 
     It is taken first from budget that the mean does not use.
 
@@ -146,24 +277,23 @@ def best_share(
         neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
         odds: ln of the prior weight of all candidates, divided by the prior weight of a correct
             candidate.
+        certain: whether values lie close together. Then a closer look may cost the mean half of its
+            budget; otherwise it may cost a fifth.
     """
     people = counts.astype(np.float64)
-    cap = math.inf
-    if int(counts.sum()) >= 2 and float(levels.max()) > 0.0:
-        cap = best_cap(budgets_of(levels, counts), goal, goal.noise)
-    finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
+    cap, finite = _cap_of(levels, counts, goal), _usable(levels)
     best = Share(np.zeros(len(levels)), math.inf)
     # Two selections that take a quarter of the budget each leave half of it for another round. If
     # they take half each, nothing is left.
     for parts in (4.0, 2.0):
-        for kept in _KEPT.tolist():
+        for kept in _KEPT[: None if certain else _KEPT_MAYBE].tolist():
             most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
             share = _least(np.minimum(most, 4.0), people, _TIMES[neighbours] * (odds + _SURE))
             if share.quantile <= _NEAREST:
                 return share
             if share.quantile < best.quantile:
                 best = share
-        if best.quantile <= FARTHEST:
+        if best.quantile <= (_ENOUGH if certain else _CLOSE):
             break
     return best
 
@@ -209,48 +339,114 @@ def outer(
 
     Guarantee:
         A person at a level spends the sum of the stages' declared losses. A stage uses the data
-        only through the integers that it adds noise to. Zooming depends on drawn numbers only.
+        only through the integers that it adds noise to. Every choice depends on drawn numbers only.
+        Proof: docs/proofs/gaussian.md (5), (11).
     """
-    levels, place = (None, None) if people is None else (people.levels, people.place)
-    stages: list[Selection] = []
-    window: line.Window | None = None
-    counted = count(window)
-    left = left_of(counted, before, stages)
-    share = best_share(left, counted.counts, goal, neighbours=neighbours)
+    payers = (None, None) if people is None else (people.levels, people.place)
+    counted = count(None)
+    share = first_share(left_of(counted, before, []), counted.counts, goal, neighbours=neighbours)
     if agree is not None:
         agree(counted, share)
-    for step in range(ROUNDS):
-        space: Candidates = TheLine() if window is None else CellsOf(window.cells)
-        ends = []
-        far, near = _odds(share.quantile)
-        total = counted.masses(weights_of(share.each, WEIGHT_BITS)[0])  # both ends spend the same
-        for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
-            stage = selection(counted, share.each, neighbours, space, seeks, odds, WEIGHT_BITS)
-            index = yield Draw(stage, total, True, levels, place)
-            stages.append(stage)
-            ends.append(window_at(window, index))
-        (low, width), (high, other) = sorted(ends)
-        width = max(width, other)
-        if high - low >= _FINE * width or step == ROUNDS - 1:
-            break
-        cells = ZOOM[step + 1]
-        left = left_of(counted, before, stages)
-        closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
-        if closer.quantile > _HOPELESS or low == high == 0.0:
-            break  # more rounds would not help: the rest of the budget is spent on the mean
-        inner = min(_INWARDS * share.quantile, _HOPELESS)
-        share = replace(closer, quantile=max(closer.quantile, inner))
-        reach = (high - low) / 2.0 + _WIDER * width
-        window = line.Window.around((low + high) / 2.0, reach, cells)
-        counted = count(window)
-    half = max((high - low) / 2.0, width / 2.0) * _wider(far / _PARTS)
+    weights, shift = weights_of(share.each, WEIGHT_BITS)
+    moves = 2 if neighbours == "replace" else 1
+    law = DiscreteLaplace(Fraction(moves) * 2**shift)
+    octaves = Octaves(counted.levels.copy(), weights, law, neighbours)
+    drawn = yield Draw(octaves, octaves.total(counted.masses(weights)), True, *payers)
+    (low, high), bounds = reached(octaves, drawn)
+    stages: list[Octaves | Selection] = [octaves]
+    alike = False
+    if low * high > 0.0 and max(low / high, high / low) <= _NARROW:
+        near, alike, counted = yield from _closer(
+            count, counted, goal, neighbours, (low, high), stages, before, payers
+        )
+        near = max(near[0], bounds[0]), min(near[1], bounds[1])
+        if 0.0 < near[1] - near[0] <= _NARROWER * (bounds[1] - bounds[0]):
+            bounds = near
+    low, high = bounds
     return Ends(
-        around(low / 2.0 + high / 2.0, half),
-        high - low < width / 2.0,
+        bounds if low < high else around(low, 0.0),
+        alike or low == high,
         counted.keys,
         counted.levels,
         counted.counts,
         spent_on(before, stages, len(counted.levels)),
+    )
+
+
+def _closer(
+    count: Callable[[line.Window | None], line.Lined],
+    counted: line.Lined,
+    goal: MeanGoal,
+    neighbours: str,
+    found: tuple[float, float],
+    stages: list[Octaves | Selection],
+    before: tuple[Fraction, ...] | None,
+    payers: tuple[Floats | None, Integers | None],
+) -> Generator[Draw, Any, tuple[tuple[float, float], bool, line.Lined]]:
+    """Select two quantiles within octaves of one sign, if that costs the mean little.
+
+    Args:
+        count: a function that counts people by level and sums weights by bucket, in one pass.
+        counted: the result of the first pass.
+        goal: the goal of the mean, which gets the remaining budget.
+        neighbours: "replace" or "add-remove".
+        found: the ends of the octaves in which people were surely found.
+        stages: the mechanisms that were drawn; those of the closer look are appended.
+        before: the amount that a person at each level had spent before the first of them.
+        payers: the budgets of the people who are charged, and their places, if others are counted.
+
+    Returns:
+        The range, whether nearly all values seem to be the same, and the last counts.
+    """
+    start, end = (int(each) for each in line.index_of(line.rounded(np.array(found))))
+    cells, window = end - start + 1, None
+    certain = max(map(abs, found)) <= _TOGETHER * min(map(abs, found))
+    share = _closer_share(counted, before, stages, goal, neighbours, cells, certain=certain)
+    if share.quantile > (_HOPELESS if certain else _CLOSE):
+        return found, False, counted
+    for step in range(ROUNDS):
+        ends = []
+        far, near = _odds(share.quantile)
+        places, masses = counted.masses(weights_of(share.each, WEIGHT_BITS)[0])
+        total = places - start, masses  # both ends spend the same
+        for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
+            stage = selection(
+                counted, share.each, neighbours, CellsOf(cells), seeks, odds, WEIGHT_BITS
+            )
+            index = yield Draw(stage, total, True, *payers)
+            stages.append(stage)
+            ends.append(window_at(window, index + start))
+        (low, width), (high, other) = sorted(ends)
+        width = max(width, other)
+        if high - low >= _FINE * width or step == ROUNDS - 1:
+            break
+        closer = _closer_share(counted, before, stages, goal, neighbours, ZOOM[step + 1])
+        if closer.quantile > _HOPELESS:
+            break  # more rounds would not help: the rest of the budget is spent on the mean
+        inner = min(_INWARDS * share.quantile, _HOPELESS)
+        share = replace(closer, quantile=max(closer.quantile, inner))
+        reach = (high - low) / 2.0 + _WIDER * width
+        start, cells = 0, ZOOM[step + 1]
+        window = line.Window.around((low + high) / 2.0, reach, cells)
+        counted = count(window)
+    half = max((high - low) / 2.0, width / 2.0) * _wider(far / _PARTS)
+    return around(low / 2.0 + high / 2.0, half), high - low < width / 2.0, counted
+
+
+def _closer_share(
+    counted: line.Lined,
+    before: tuple[Fraction, ...] | None,
+    stages: list[Octaves | Selection],
+    goal: MeanGoal,
+    neighbours: str,
+    cells: int,
+    *,
+    certain: bool = True,
+) -> Share:
+    """Return what a selection among this many cells takes from what is left."""
+    left = left_of(counted, before, stages)
+    return best_share(
+        left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells), certain=certain
     )
 
 

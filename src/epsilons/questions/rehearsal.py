@@ -17,7 +17,8 @@ from epsilons.budgets.allocation.declared import declared_of
 from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import LevelCounts, Nested, Selection, TheLine
+from epsilons.draws.mechanisms import LevelCounts, Nested, Octaves, Selection, TheLine
+from epsilons.draws.mechanisms.octaves import ZERO, octaves_of
 from epsilons.questions.locate import DEVIATION, ROUNDS
 from epsilons.questions.outer import HIGH
 from epsilons.questions.question import Answer, Call, Draw, Question
@@ -30,6 +31,9 @@ _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
 """The bucket of the number 1, which serves as the middle of the data."""
 
 _OCTAVE: Final = line.CELLS
+_MANY: Final = 1000.0
+"""The weight of an octave with people, in multiples of the noise scale."""
+
 _RINGS: Final = 24
 """The index of the radius that serves as the deviation, counted from the smallest radius. This
 radius is the width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
@@ -151,6 +155,12 @@ def _said(draw: Draw, *, close: bool) -> Any:
         # Noise makes selected intervals longer than needed: here, by half of the noise scale.
         far = mechanism.distances(*total)
         return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
+    if isinstance(mechanism, Octaves):
+        # Values that are close together are in one octave. Others reach from 0 to 1.
+        drawn = np.zeros(mechanism.cells)
+        drawn[octaves_of(np.array([_ONE]))] = _MANY
+        drawn[ZERO] = 0.0 if close else _MANY
+        return drawn * float(mechanism.law.scale)
     if not isinstance(mechanism, Selection):
         return total
     candidates = mechanism.candidates
@@ -161,5 +171,9 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """Return the number of passes over the data for the range, which is half of its selections."""
-    return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2
+    """Return the number of passes over the data for the range: one for every two selections.
+
+    Octaves are drawn from the same pass as the first two selections.
+    """
+    octaves = any(isinstance(draw.mechanism, Octaves) for draw in draws)
+    return max(sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2, int(octaves))

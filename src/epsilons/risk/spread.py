@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Bounds, Estimated, Weighed
 from epsilons.risk.mean import SampleError
-from epsilons.risk.tails.laplace import bisect, chosen, laplace_quantile
+from epsilons.risk.tails.laplace import GIVEN, Division, bisect, chosen, laplace_quantile, tail
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
 
@@ -265,12 +265,13 @@ class Spreading:
     Attributes:
         weighing: the estimator.
         assumption: the assumption about the data.
-        times: number of estimators from which this one was chosen, possibly based on the data.
+        division: how β is divided if the estimator was chosen among several, perhaps based on the
+            data.
     """
 
     weighing: Weighing
     assumption: Assumption
-    times: int = 1
+    division: Division = GIVEN
 
     def usual(self, beta: float) -> float:
         """Bound on the error for all data, at error probability beta, without rounding."""
@@ -278,7 +279,7 @@ class Spreading:
         def far(rest: float) -> float:
             return mean.quantile(self.weighing, self.assumption, 1.0 - rest)
 
-        return chosen(far, self.weighing.scale, self.times, beta)
+        return chosen(far, self.weighing.scale, self.division, beta)
 
     def error(self, way: Way, seen: Seen, beta: float) -> float:
         """Bound on the error, at error probability beta, without rounding.
@@ -348,8 +349,10 @@ class Spreading:
         plain = self
         if related:
             plain = Spreading(Weighing(np.array([1.0 / n]), np.array([n]), 0.0), SAMPLE)
-        squares, centre = parts.squares / plain.times, parts.centre / plain.times
-        return plain._smallest(low, squares + centre), plain._deviation(high, squares, centre)
+        times = plain.division.times
+        squares, centre = parts.squares / times, parts.centre / times
+        most = plain.largest_deviation(high, squares, centre)
+        return plain._smallest(low, squares + centre), most
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
         """Lower bound on the weighted variance of the given people: see `most`."""
@@ -390,8 +393,9 @@ class Spreading:
             known = float(mean.leaning(self.weighing, self.assumption.apart or 1.0))
             return laplace_quantile(min(known, self._leaning(variance)), scale, rest)
         rest -= parts.squares + parts.centre
-        squares, centre = parts.squares / self.times, parts.centre / self.times
-        deviation = self._deviation(variance, squares, centre)
+        times = self.division.times
+        squares, centre = parts.squares / times, parts.centre / times
+        deviation = self.largest_deviation(variance, squares, centre)
         sampled = (
             SampleError(self.weighing, deviation * deviation) if self.assumption.sampled else None
         )
@@ -401,7 +405,7 @@ class Spreading:
             found = min(self.terms.reach(deviation, scale, rest), usual)
             return found if sampled is None else min(found, sampled.deviation(rest))
 
-        return chosen(far, scale, self.times, rest)
+        return chosen(far, scale, self.division, rest)
 
     def _leaning(self, variance: float) -> float:
         """The largest bias among the given people, if their weighted variance is at most this.
@@ -454,7 +458,7 @@ class Spreading:
 
         return bisect(excess, 0.0, math.sqrt(variance))
 
-    def _deviation(self, variance: float, squares: float, centre: float) -> float:
+    def largest_deviation(self, variance: float, squares: float, centre: float) -> float:
         """Upper bound on the standard deviation, given the weighted variance of a sample."""
         lost = math.sqrt(-2.0 * self._above.square * math.log(squares))
         log = math.log(2.0 / centre)
@@ -506,27 +510,34 @@ class WeighedSpread(Weighed):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error on a unit range, at this confidence, rounding included."""
-        times = self.times(assumption)
-        way = _way(self.weighing, assumption, times, self.expected)
+        way = self.way(assumption)
         if way is None:
             return super().error(assumption, confidence)
-        spreading = Spreading(self.weighing, assumption, times)
+        spreading = Spreading(self.weighing, assumption, self.division(assumption))
         return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
+
+    def way(self, assumption: Assumption) -> Way | None:
+        """What the spread bounds; None if intervals do not use it. It depends on public facts."""
+        return _way(self.weighing, assumption, self.division(assumption), self.expected)
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
         """Number of estimators from which this one was chosen: 1."""
         return 1
 
+    def division(self, assumption: Assumption) -> Division:
+        """How an error probability is divided, because this estimator was chosen among several."""
+        return Division.evenly(self.times(assumption))
+
     def uses_spread(self, assumption: Assumption) -> bool:
         """Whether intervals use the noisy spread; this depends only on public facts."""
-        return _way(self.weighing, assumption, self.times(assumption), self.expected) is not None
+        return self.way(assumption) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
         """The standard deviation with its interval, at this confidence.
 
         Proof: docs/proofs/moment.md (11).
         """
-        spreading = Spreading(self._alike, assumption, self.times(assumption))
+        spreading = Spreading(self._alike, assumption, self.division(assumption))
         low, high = spreading.deviation(self._seen, 1.0 - confidence)
         # The expected square of a noisy mean is the square of the mean plus the variance of the
         # noise.
@@ -551,9 +562,11 @@ class WeighedSpread(Weighed):
 
 
 @lru_cache(maxsize=64)
-def _way(weighing: Weighing, assumption: Assumption, times: int, expected: float) -> Way | None:
+def _way(
+    weighing: Weighing, assumption: Assumption, division: Division, expected: float
+) -> Way | None:
     """`Spreading.way`, cached because a release needs it repeatedly."""
-    return Spreading(weighing, assumption, times).way(expected)
+    return Spreading(weighing, assumption, division).way(expected)
 
 
 # A mean with weights that were chosen from a few candidates by a first stage on the same data.
@@ -601,7 +614,7 @@ class WeighedAdaptively(WeighedSpread):
         if assumption.sampled and assumption.related is not False and not assumption.anything:
             # Budgets are sampled with the values, so the number of distinct candidates is random.
             return mean.quantile(self.weighing, assumption, 1.0 - beta / self.choices)
-        return Spreading(self.weighing, assumption, self.times(assumption)).usual(beta)
+        return Spreading(self.weighing, assumption, self.division(assumption)).usual(beta)
 
     def times(self, assumption: Assumption) -> int:
         """Number of candidates that a union bound must cover: 1 if budgets are related to values.
@@ -611,6 +624,94 @@ class WeighedAdaptively(WeighedSpread):
         Proof: docs/proofs/adaptive.md (3).
         """
         return self.among if assumption.related is False else 1
+
+
+@storable("risk.WeighedInStages")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeighedInStages(WeighedAdaptively):
+    """Margin of a weighted mean, with weights chosen by a first stage, and a sharper union bound.
+
+    Guarantee:
+        As for `WeighedAdaptively`. The error probability is divided by `divided`, among the noise
+        and all candidate weights, from public facts. Proof: docs/proofs/adaptive.md (4), (7).
+
+    Attributes:
+        noise: the part of the error probability for the noise alone.
+        own: the part for these weights. The parts of all candidates and of the noise add up to 1.
+    """
+
+    noise: float
+    own: float
+
+    def division(self, assumption: Assumption) -> Division:
+        """How an error probability is divided, because this estimator was chosen among several."""
+        times = self.times(assumption)
+        return GIVEN if times == 1 else Division(times, self.noise, self.own)
+
+
+_RAREST: Final = 1e-3
+"""Smallest part of an error probability, before it is divided by the number of sums."""
+
+_ROUNDED: Final = 1e-9
+"""Room for rounding: parts add up to a little less than 1."""
+
+_TINIEST: Final = 1e-200
+"""Smallest standard deviation of a sum that is distinguished from 0."""
+
+
+def divided(
+    choices: Sequence[Weighing], spreads: Sequence[float], assumption: Assumption
+) -> tuple[Division, ...]:
+    """Divide the error probability among candidates. Then all intervals widen equally.
+
+    The sum of each candidate is taken to have the tails of Hoeffding's bound, for the spread that
+    it is best for. If it has others, the division is as valid, but intervals widen differently.
+    Proof: docs/proofs/adaptive.md (7).
+
+    Args:
+        choices: the candidate weights; only distinct ones count.
+        spreads: the standard deviation that each is best for, as a fraction of the range.
+        assumption: the assumption about the data.
+
+    Returns:
+        The division for each candidate. The noise has the same part in all of them.
+    """
+    beta = 1.0 - DECIDED_AT
+    keys = [(tuple(each.weights.tolist()), each.scale) for each in choices]
+    first = {key: at for at, key in reversed(list(enumerate(keys)))}
+    sums = {}
+    for key, at in first.items():
+        each = choices[at]
+        square = each.square if assumption.sampled else each.spread * each.n / (each.n - 1)
+        sums[key] = max(spreads[at] * math.sqrt(square), _TINIEST), each.scale
+    if len(sums) == 1:
+        return (GIVEN,) * len(choices)
+
+    def missed(key: Any, far: float) -> float:
+        return min(2.0 * tail(far, *sums[key]), 1.0)
+
+    def alone(key: Any, far: float) -> float:
+        scale = sums[key][1]
+        return math.exp(-far / scale) if scale > 0.0 else 0.0
+
+    single = {
+        key: bisect(lambda far, key=key: missed(key, far) - beta, 0.0, 40.0 * (sigma + scale))
+        for key, (sigma, scale) in sums.items()
+    }
+
+    def parts(wider: float) -> tuple[float, dict[Any, float]]:
+        reach = {key: wider * far for key, far in single.items()}
+        noise = max(max(alone(*each) for each in reach.items()), _RAREST * beta)
+        least = _RAREST * beta / len(reach)
+        return noise, {key: max(missed(key, h) - alone(key, h), least) for key, h in reach.items()}
+
+    def over(wider: float) -> float:
+        noise, own = parts(wider)
+        return noise + sum(own.values()) - beta
+
+    noise, own = parts(bisect(over, 1.0, 40.0))
+    whole = (noise + sum(own.values())) * (1.0 + _ROUNDED)
+    return tuple(Division(len(own), noise / whole, own[key] / whole) for key in keys)
 
 
 def risk_of(

@@ -383,6 +383,8 @@ _KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
     "closed cells": _closed,
     "several sums": _several,
     "open cells": _sums,
+    "octaves": _sums,
+    "open octaves": _sums,
     "two sums": _sums,
     "counts": _counts,
     "selection": _selection,

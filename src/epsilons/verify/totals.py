@@ -22,6 +22,8 @@ _WORK: Final = 4_000_000
 _PEOPLE: Final = 100
 _AGAIN: Final = 40
 _RUNGS: Final = 12
+_LARGEST: Final = 1925 * 1024
+"""The last bucket of the line: 1,925 octaves of 1,024 buckets for each sign."""
 
 
 def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
@@ -205,6 +207,28 @@ def _open_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
         yield _apart(mechanism.total(before), mechanism.total(after)) <= far
 
 
+def _octaves(mechanism: Any, chance: Random) -> Iterator[bool]:
+    """Yield, for one person of random weight in random buckets, whether the total moves by that."""
+    for _ in range(_MOST // 2):
+        level = int(chance.integers(len(mechanism.weights)))
+        weight = int(mechanism.weights[level])
+        buckets, masses = _buckets(chance)
+        # A person is in one bucket. In the neighbour they are in another one, or in none.
+        one, other = (buckets == at for at in chance.choice(buckets, 2))
+        before = mechanism.total((buckets, masses + weight * one))
+        moved = weight * other if mechanism.moves == 2 else 0
+        after = mechanism.total((buckets, masses + moved))
+        yield _apart(before, after) <= int(mechanism.moves) * weight
+
+
+def _buckets(chance: Random) -> tuple[Any, Any]:
+    """Return random buckets of the line, ascending, and the weight of the people in each."""
+    powers = (1023 * chance.integers(-_LARGEST, _LARGEST, size=8)) // 1024
+    near = chance.integers(-3, 4, size=8)
+    buckets = np.unique(np.concatenate([powers, near, [-_LARGEST, _LARGEST]]))
+    return buckets, chance.integers(0, 2**20, size=len(buckets))
+
+
 def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     counts = chance.integers(0, 50, size=len(rungs))
@@ -340,6 +364,8 @@ TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "cells": _cells,
     "closed cells": _closed_cells,
     "open cells": _open_cells,
+    "octaves": _octaves,
+    "open octaves": _octaves,
     "two sums": _two_sums,
     "counts": _counts,
     "parallel": _parallel,
@@ -357,6 +383,8 @@ _SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
         _tally(cells=_everyone(mechanism, chance))
     ),
     "open cells": _on_rungs(_cell_tally),
+    "octaves": lambda mechanism, chance: mechanism.total(_buckets(chance)),
+    "open octaves": lambda mechanism, chance: mechanism.total(_buckets(chance)),
     "two sums": _on_rungs(_sum_tally),
     "counts": _some_counts,
     "parallel": lambda mechanism, chance: mechanism.total(_halves(*_groups(mechanism, chance).T)),

@@ -252,7 +252,9 @@ def verify_command(
     if any(isinstance(each, Path) for each in levels):
         others = (categories is not None, neighbours != "replace", method != "auto", draws)
         if len(levels) > 1 or any(others):
-            raise click.UsageError("Give one FILE, and no option but --json: the file states all others.")
+            raise click.UsageError(
+                "Give one FILE, and no option but --json: the file states all others."
+            )
         found = published(levels[0])
         click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
         found.require()

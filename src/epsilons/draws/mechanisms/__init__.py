@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Histogram,
         build_histogram,
     )
+    from epsilons.draws.mechanisms.octaves import Octaves
     from epsilons.draws.mechanisms.selection import (
         Candidates,
         CellsOf,
@@ -51,6 +52,7 @@ __all__ = [
     "Histogram",
     "LevelCounts",
     "Nested",
+    "Octaves",
     "Parallel",
     "Selection",
     "SeveralSums",

@@ -75,6 +75,8 @@ STAGES: Final = {
     "cells": "a weighted count of the people in each cell plus noise",
     "closed cells": "a weighted count of the people in each cell plus noise that sums to zero",
     "selection": "a quantile by the exponential mechanism",
+    "octaves": "a weighted count of the people in each octave of the line plus noise",
+    "open octaves": "a weighted count of the people in each octave of the line plus noise",
     "nested": "a quantile, or an interval around it, by permute-and-flip",
     "two sums": "weighted sums of the values and of their complements plus noise",
     "open cells": "a weighted count of the people in each cell plus noise",
@@ -84,7 +86,8 @@ STAGES: Final = {
     "reduction": "noisy counts, a range and a sum plus noise, on a sample of the people",
     "sampled sum": "sums plus noise over people who were kept at random",
     "bit": "a randomized response",
-    "mean": "a randomized response about the value, rounded at random, or the value plus noise",
+    "mean": "a randomized response about the value, rounded at random, or a step near it with a "
+    "higher probability than others, or the value plus noise",
     "vector": "a randomized response about random directions",
     "frequencies": "randomized responses about categories",
 }
@@ -113,6 +116,8 @@ PAPERS: Final = {
     ),
     'Duchi, Jordan and Wainwright, "Minimax optimal procedures for locally private estimation", '
     "2018": "vector",
+    'Wang, Xiao, Yang, Zhao, Hui, Shin, Shin and Yu, "Collecting and analyzing multidimensional '
+    'data with local differential privacy", ICDE 2019': "piecewise",
     'McSherry and Talwar, "Mechanism design via differential privacy", 2007': "selection",
     'McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private selection",'
     " NeurIPS 2020": "nested",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -69,31 +69,58 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
     return scale * math.asinh(math.exp(log_argument))
 
 
-def chosen(far: Callable[[float], float], scale: float, times: int, beta: float) -> float:
+class Division(NamedTuple):
+    """How an error probability is divided if one of several sums is chosen.
+
+    The parts of all sums and the part of the noise add up to at most 1. They depend on public facts
+    only. Proof: docs/proofs/adaptive.md (4), (7).
+
+    Attributes:
+        times: number of sums.
+        noise: part for the noise alone, the same for every sum.
+        own: part for what the chosen sum adds to that.
+    """
+
+    times: int = 1
+    noise: float = _CHOICE
+    own: float = 1.0 - _CHOICE
+
+    @classmethod
+    def evenly(cls, times: int) -> Division:
+        """One half for the noise; the other half is divided equally among the sums."""
+        return cls(times, _CHOICE, (1.0 - _CHOICE) / times)
+
+
+GIVEN: Final = Division()
+"""The division of a sum that was not chosen: it gets all of β."""
+
+
+def chosen(far: Callable[[float], float], scale: float, division: Division, beta: float) -> float:
     """An α with P(error > α) ≤ β for a sum plus noise, where the sum is chosen among several.
 
-    The choice can depend on the sums in any way, but not on the noise. β is divided into two
-    halves. The noise alone exceeds α with probability at most β/2 for every choice. The other half
-    is divided equally among the sums: each adds at most its share to this probability.
+    The choice can depend on the sums in any way, but not on the noise. The noise alone exceeds α
+    with probability at most its part of β, for every choice. Each sum adds at most its own part to
+    this probability.
     Proof: docs/proofs/adaptive.md (4).
 
     Args:
         far: error bound for the chosen sum plus noise, as a function of the error probability.
         scale: scale of its Laplace noise.
-        times: number of sums.
+        division: the parts of β.
         beta: the probability β.
     """
-    if times == 1:
+    if division.times == 1:
         return far(beta)
-    part = _CHOICE * beta / times
-    low, high, found = part, beta, far(part)
+    own, noise = division.own * beta, division.noise * beta
+    low, high = min(own, noise), beta
+    found = far(low if scale > 0.0 else own)
     if scale <= 0.0 or not math.isfinite(found):
         return found
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high)
         error = far(middle)
         alone = math.exp(-error / scale)
-        if middle - alone <= part and alone <= (1.0 - _CHOICE) * beta:
+        if middle - alone <= own and alone <= noise:
             low, found = middle, error
         else:
             high = middle

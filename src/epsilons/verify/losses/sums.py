@@ -59,6 +59,8 @@ SUMS: Final = {
     "closed cells": SumsKind("replace", moves=2, cells=True, coins=False, closed=True),
     "report": SumsKind("local", moves=1, cells=False, coins=False),
     "open cells": SumsKind("add-remove", moves=1, cells=True, coins=False),
+    "octaves": SumsKind("replace", moves=2, cells=True, coins=False),
+    "open octaves": SumsKind("add-remove", moves=1, cells=True, coins=False),
 }
 """The kinds of weighted sums. A replaced person can leave one cell and enter another."""
 
