@@ -152,12 +152,7 @@ def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
         return ep.mean(VALUES[:5], source=source(), **five, **more)
 
     def covariance(**more: Any) -> Any:
-<<<<<<< HEAD
-        some = VALUES[:600]
-        return ep.covariance(some, some, source=source(), **strict, **pair, **more)
-=======
         return ep.covariance(x, x, source=source(), **strict, **pair, **more)
->>>>>>> fieller
 
     def variance(**more: Any) -> Any:
         few = {"epsilon": FEW_STRICT[:400], "bounds": (0, 120)}
