@@ -105,6 +105,21 @@ def people_parquet() -> Path:
     return path
 
 
+def weights_parquet() -> Path:
+    """Return the people of `people_parquet` with weights of 40 strata, or one for each person."""
+    import polars as pl
+
+    path = FOLDER / "weights.parquet"
+    if not path.exists():
+        FOLDER.mkdir(exist_ok=True)
+        values, epsilon = arrays()
+        rng = np.random.default_rng(3)
+        strata = rng.uniform(0.3, 4.0, 40)[rng.integers(0, 40, ROWS)]
+        columns = {"value": values, "epsilon": epsilon, "strata": strata}
+        pl.DataFrame({**columns, "each": rng.uniform(0.3, 4.0, ROWS)}).write_parquet(path)
+    return path
+
+
 def rows_parquet() -> Path:
     """Return a file of ten million rows for three million people, each with one of 50 budgets."""
     import polars as pl

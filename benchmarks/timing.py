@@ -175,7 +175,12 @@ def busy(work: Callable[[], Any]) -> float:
 
 
 def alternate(
-    ours: Callable[[], Any], other: Callable[[], Any], runs: int = 7, *, warm: bool = True
+    ours: Callable[[], Any],
+    other: Callable[[], Any],
+    runs: int = 7,
+    *,
+    warm: bool = True,
+    clock: Callable[[Callable[[], Any]], float] = once,
 ) -> Ratio:
     """Time `ours` and `other` alternately after a warm-up; each is first in every second pair."""
     if warm:
@@ -184,10 +189,10 @@ def alternate(
     pairs = []
     for turn in range(runs):
         if turn % 2 == 0:
-            mine = once(ours)
-            theirs = once(other)
+            mine = clock(ours)
+            theirs = clock(other)
         else:
-            theirs = once(other)
-            mine = once(ours)
+            theirs = clock(other)
+            mine = clock(ours)
         pairs.append((mine, theirs))
     return Ratio(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))

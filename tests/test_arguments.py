@@ -92,6 +92,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "edges": [[0, 1], [0, 1, 2], [1, 0], [0, 0], [0, math.nan], *WRONG],
     "other": ["rest", "a", 1, *WRONG],
     "project": [True, False, *WRONG],
+    "shrink": [True, False, *WRONG],
     "q": [0.5, [0.1, 0.9], [0.9, 0.1], [0.5, 0.5], 1, 0.0, *WRONG],
     "x": [X, HOLES, X[:5], *WRONG],
     "y": [X, HOLES, X[:5], *WRONG],
@@ -126,6 +127,7 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
     "by": {"groups": ["a", "b", "c"]},
     "groups": {"by": WORDS},
     "groups_are": {"by": WORDS, "groups": ["a", "b", "c"]},
+    "shrink": {"by": WORDS, "groups": ["a", "b", "c"]},
     "shape": {"bounds": None, "about": "population", "related": False},
     "edges": {"categories": None, "values": X},
 }

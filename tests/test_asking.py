@@ -68,6 +68,7 @@ OTHERS: dict[str, list[Any]] = {
     "by": [WORDS],
     "groups": [["low", "high"]],
     "groups_are": ["public"],
+    "shrink": [True],
     "where": [VALUES > 0.4],
 }
 """Values of each argument that differ from the default. Valid values change the result."""

@@ -173,6 +173,17 @@ def related(value: object) -> bool | float:
     )
 
 
+def flag(name: str, value: object) -> bool:
+    """Return an argument that must be True or False.
+
+    Raises:
+        ArgumentError: `value` is neither.
+    """
+    if isinstance(value, bool):
+        return value
+    raise ArgumentError(f"{name}={value!r} must be True or False.")
+
+
 def spread(value: object) -> float:
     """Return a guess of the standard deviation as a fraction of the range; 0.5 if none is given.
 

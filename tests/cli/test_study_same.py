@@ -54,6 +54,7 @@ SET: dict[str, tuple[str, Any]] = {
     "q": ("[0.25, 0.75]", [0.25, 0.75]),
     "related": ("0.05", 0.05),
     "shape": ('"gaussian"\nbounds = "unknown"', "gaussian"),
+    "shrink": ('true\nby = "word"\ngroups = ["a", "b", "c"]', True),
     "spread": ("0.2", 0.2),
     "title": ('"A title"', "A title"),
     "unit": ('"hours"', "hours"),
@@ -65,6 +66,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "by": {"groups": ["a", "b", "c"]},
     "groups_are": {"by": "word", "groups": ["a", "b", "c"]},
     "shape": {"bounds": None},
+    "shrink": {"by": "word", "groups": ["a", "b", "c"]},
     "edges": {"categories": None, "values": "x"},
 }
 """Further arguments in Python that an argument needs."""

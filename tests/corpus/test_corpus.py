@@ -38,13 +38,21 @@ NEW = frozenset(
         "release.CountOfSome",
         "release.PerWeight",
         "release.Total",
-        "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.AnsweredTests",
+        "risk.LorenzCells",
+        "risk.LorenzMean",
+        "risk.LorenzSpread",
         "risk.PublicGroupsEvenly",
         "risk.NestedQuantiles",
+        "risk.RatioTests",
+        "risk.RatioMean",
         "risk.RatioTotal",
+        "risk.WeighedClasses",
         "risk.WeighedInStages",
         "risk.ReportedPiecewise",
+        "risk.VariedTests",
+        "risk.WeighedTests",
     }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain

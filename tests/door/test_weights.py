@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons import door
 from epsilons.budgets.levels import budgets_of_units
+from epsilons.door import rows as rows_module
 from epsilons.door.count.weights import MOST_UNITS, Heads
+from epsilons.door.engines import count_engine, expressions
 from epsilons.door.given import columns
 from epsilons.errors import DataError, EpsilonsError, PrivacyError
 from tests.door.conftest import BACKENDS, SPARK, STEPS, grid, nine_bits, on_engine
@@ -351,3 +353,152 @@ def test_counts_that_no_people_with_weights_can_have_are_refused() -> None:
     ):
         with pytest.raises(PrivacyError, match="units of weight"):
             sound(replace(good, heads=wrong))
+
+
+# Rows are grouped by pairs of budget and weight where these are few. The integers must be those of
+# the other way, which multiplies in each row, whatever the rows are.
+
+HARD_BUDGETS = [0.0, -0.0, 5e-324, 1e-300, 2.0**-60, 0.1, 1 / 3, 2.0, 2.0**20, 1e300, math.inf]
+HARD_WEIGHTS = {
+    "integers": [1.0, 2.0, 3.0, 7.0, 2.0**20],
+    "fractions": [1 / 3, 0.1, 0.30000000000000004, 2.0**-30, 5.5, math.nextafter(5.5, 6.0)],
+    "large": [1.0, 2.0**31, 2.0**30 + 1.0],
+    "extreme": [1e-30, 1e30],
+    "equal": [0.37],
+}
+HARD_VALUES = [None, math.nan, math.inf, -math.inf, -0.0, 1e308, 5e-324, 0.0, 50.0, 100.0, 33.3]
+
+
+def hard_rows(weights: list[float], seed: int = 0, size: int = 300) -> pl.DataFrame:
+    """Return rows with budgets, weights and values that engines may treat differently."""
+    chance = np.random.default_rng(seed)
+
+    def drawn(among: list[Any]) -> list[Any]:
+        return [among[each] for each in chance.integers(0, len(among), size)]
+
+    heavy = drawn(weights[:1]) if max(weights) >= 2.0**30 else drawn(weights)
+    heavy[: len(weights)] = weights  # the sum of whole weights stays below 2^32
+    return pl.DataFrame(
+        {
+            "x": pl.Series(drawn(HARD_VALUES), dtype=pl.Float64),
+            "e": drawn(HARD_BUDGETS),
+            "w": heavy,
+            "kind": drawn([*LABELS, "other", None, ""]),
+            "asked": drawn([True, False]),
+        }
+    )
+
+
+def everything(tally: door.Tally) -> list[Any]:
+    """Return all that a tally says about people with weights."""
+    assert tally.heads is not None
+    own = (tally.levels, tally.counts, tally.cells, *tally.heads)
+    return [*(each.tolist() for each in own), tally.weight, tally.people]
+
+
+def both_ways(
+    ask: ep.Mean | ep.Frequencies, data: Any, monkeypatch: pytest.MonkeyPatch, epsilon: Any = "e"
+) -> tuple[list[Any], list[Any]]:
+    """Count by pairs, and then row by row."""
+    found = []
+    for few in (True, False):
+        monkeypatch.setattr(count_engine, "few_budgets", lambda _, few=few: few)
+        call = ask.call(epsilon=epsilon, data=data, weights="w")
+        wanted = ask.asks(call)
+        assert wanted is not None
+        found.append(everything(ask.open(call).count(wanted)))
+    monkeypatch.undo()
+    return found[0], found[1]
+
+
+ASKED: dict[str, Any] = {
+    "mean": ep.Mean("x", bounds=BOUNDS, missing="midpoint"),
+    "sums": ep.Mean("x", bounds=BOUNDS, missing="midpoint", method="staircase"),
+    "some": ep.Mean("x", bounds=BOUNDS, missing="exclude", where="asked"),
+    "groups": ep.Mean("x", bounds=BOUNDS, missing="exclude", by="kind", groups=["a", "b"]),
+    "shares": ep.Frequencies("kind", categories=LABELS, other="rest"),
+}
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb", "csv", "pyarrow by itself", "pandas"])
+@pytest.mark.parametrize("weights", HARD_WEIGHTS)
+def test_pairs_give_the_integers_of_rows(
+    name: str,
+    weights: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = hard_rows(HARD_WEIGHTS[weights])
+    if name.endswith("by itself"):
+        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    data = on_engine(name, rows, tmp_path, request)
+    for ask in ASKED.values():
+        one, other = both_ways(ask, data, monkeypatch)
+        assert one == other
+    one, other = both_ways(ASKED["mean"], data, monkeypatch, epsilon=0.3)
+    assert one == other
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb"])
+@pytest.mark.parametrize("bad", [math.nan, -1.0, None])
+def test_pairs_refuse_the_budgets_that_rows_refuse(
+    name: str,
+    bad: float | None,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = hard_rows(HARD_WEIGHTS["fractions"])
+    spoiled = pl.Series("e", [bad, *rows["e"].to_list()[1:]], dtype=pl.Float64)
+    data = on_engine(name, rows.with_columns(spoiled), tmp_path, request)
+    said = []
+    for few in (True, False):
+        monkeypatch.setattr(count_engine, "few_budgets", lambda _, few=few: few)
+        with pytest.raises(EpsilonsError) as refused:
+            ep.mean("x", epsilon="e", bounds=BOUNDS, missing="midpoint", data=data, weights="w")
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb"])
+def test_many_pairs_after_few_are_counted_row_by_row(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first rows only choose the faster of two ways."""
+    chance = np.random.default_rng(3)
+    rows = pl.concat(
+        [
+            hard_rows([1.5, 2.5], size=5000),
+            hard_rows([0.3], size=200).with_columns(pl.Series("w", chance.uniform(0.3, 4.0, 200))),
+        ]
+    )
+    data, ask = on_engine(name, rows, tmp_path, request), ASKED["mean"]
+    expected = both_ways(ask, data, monkeypatch)[1]
+    for most in (2**18, 100):
+        monkeypatch.setattr(count_engine, "MOST_AT_HAND", most)
+        monkeypatch.setattr(expressions, "MOST_AT_HAND", most)
+        call = ask.call(epsilon="e", data=data, weights="w")
+        assert everything(ask.open(call).count(ask.asks(call))) == expected
+
+
+def test_large_arrays_give_the_integers_of_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = hard_rows(HARD_WEIGHTS["fractions"])
+    given: dict[str, Any] = {"epsilon": rows["e"].to_numpy(), "weights": rows["w"].to_numpy()}
+    numbers = ep.Mean(rows["x"].to_numpy(), bounds=BOUNDS, missing="midpoint")
+    shares = ep.Frequencies(rows["kind"], categories=LABELS, other="rest")
+    who = [f"p{each % 40}" for each in range(300)]
+    same = {"epsilon": np.full(300, 0.5), "weights": np.arange(300) % 40 + 0.5, "person": who}
+    for ask in (numbers, shares):
+        for more in (given, same):
+            found = []
+            for small in (10**5, 10):
+                monkeypatch.setattr(rows_module, "SMALL", small)
+                call = ask.call(**more)
+                opened = ask.open(call)
+                found.append(everything(opened.count(ask.asks(call))))  # type: ignore[arg-type]
+            assert found[0] == found[1]
+    with pytest.raises(EpsilonsError, match="different lengths"):
+        ep.mean(rows["x"], epsilon=0.5, bounds=BOUNDS, weights=[1.0] * 299)
+    with pytest.raises(DataError, match=r"^weights has entries that are missing"):
+        ep.mean(rows["w"], epsilon=0.5, bounds=BOUNDS, weights=[math.nan] * 300)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -142,6 +143,7 @@ class Case:
         large: whether arrays are processed as if they were large.
         many: whether there are very many categories.
         decoys: the kind of unused columns; see `tables.shown_as`.
+        weights: the weights that people have; empty if everyone counts equally.
     """
 
     form: str
@@ -157,9 +159,22 @@ class Case:
     large: bool
     many: bool
     decoys: str
+    weights: tuple[float, ...] = field(default=(), kw_only=True)
 
     def columns(self, rows: list[Row]) -> Columns:
         """Convert rows to columns. Columns of kind "none" are left out."""
+        return self._plain(rows) | self._weights(rows)
+
+    def _weights(self, rows: list[Row]) -> Columns:
+        """Return a column of weights, which are public: they depend on who it is and their ε."""
+        if not self.weights:
+            return {}
+        own = [zlib.crc32(repr(row[1:]).encode()) % len(self.weights) for row in rows]
+        given = [self.weights[each] for each in own]
+        cells = self.form in READERS
+        return {"weights": ("cells", list(map(repr, given))) if cells else ("float", given)}
+
+    def _plain(self, rows: list[Row]) -> Columns:
         value, budget, who = self.kinds
         budget = {"words": "text", "word category": "category"}.get(budget, budget)
         named = {"value": value, "budget": budget, "who": who}
@@ -306,6 +321,9 @@ class Making:
 
 MIXED = ["mixed", "mixed words"]
 
+WEIGHTS: list[tuple[float, ...]] = [(), (), (1.0, 2.0, 5.0), (0.1, 1.7, 1 / 3, 0.3), (0.37,)]
+"""The weights of people, under replace."""
+
 
 def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
     """Draw the types of people and budgets for a table."""
@@ -387,6 +405,7 @@ def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
         draw(st.booleans()),
         statistic == "words" and draw(st.integers(0, 9)) == 0,
         decoys_of(draw, form),
+        weights=() if made.private else draw(st.sampled_from(WEIGHTS)),
     )
 
 

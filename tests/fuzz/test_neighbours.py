@@ -76,6 +76,8 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
         call |= {"bounds": (0.0, 10.0), "method": "transformed" if private else "optimal"}
         call["related"] = related
         call["missing"] = "midpoint" if case.lenient or private else "error"
+        if len(case.weights) > 3:
+            call["about"] = "population"
         ask = ep.mean
     else:
         call["categories"] = [*call["categories"], *(MORE_WORDS if case.many else [])]

@@ -15,7 +15,14 @@ import pytest
 import epsilons as ep
 from epsilons import frozen
 from epsilons.budgets.allocation import RULES, allocate_for
-from epsilons.draws.mechanisms import Additive, SumAndSquares, build, build_moments
+from epsilons.draws.mechanisms import (
+    PARTS_OF_A_VARIANCE,
+    Additive,
+    SumAndSquares,
+    build,
+    build_moments,
+)
+from epsilons.draws.mechanisms.sums import PARTS_OF_A_MEAN, reach_of
 from epsilons.draws.noise import DiscreteLaplace, PointMass, Staircase
 from epsilons.errors import PrivacyError
 from epsilons.risk.goals import MeanGoal
@@ -39,14 +46,19 @@ def made(
     return found
 
 
+Parts = tuple[Fraction, Fraction]
+BOTH = pytest.mark.parametrize("parts", [PARTS_OF_A_MEAN, PARTS_OF_A_VARIANCE])
+
+
+@BOTH
 @pytest.mark.parametrize("method", LAPLACE)
 @pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
-def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
+def test_every_method_keeps_every_budget(profile: str, method: str, parts: Parts) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[profile]
     allocation = allocated(budgets, method)
     if allocation.stairs is not None:
         pytest.skip("a staircase is for the mean alone")
-    mechanism = build_moments(allocation, grid=GRID, bounds=(0.0, 1.0))
+    mechanism = build_moments(allocation, grid=GRID, bounds=(0.0, 1.0), parts=parts)
     verdict = ep.verify.exact(mechanism).require()
     for loss, said, spent in zip(
         verdict.losses, mechanism.losses, allocation.spent.tolist(), strict=True
@@ -56,7 +68,7 @@ def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
     # Squares are rounded as well, so weights are smaller by one unit, which is negligible.
     alone = build(allocation, grid=GRID, bounds=(0.0, 1.0))
     assert mechanism.law == alone.law
-    assert float(mechanism.divisor / alone.divisor) == pytest.approx(1.0, rel=1e-9)
+    assert float(mechanism.divisor / alone.divisor) == pytest.approx(1.0, rel=1e-8)
 
 
 def test_stairs_are_for_the_mean_alone() -> None:
@@ -65,16 +77,18 @@ def test_stairs_are_for_the_mean_alone() -> None:
     assert isinstance(found, Additive)
 
 
+@BOTH
 @pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
-def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
+def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...], parts: Parts) -> None:
     """The loss is the largest change of both sums together, over all neighbours on a grid."""
     grid, scale = 4, 4
     levels = np.array(sorted(set(epsilon)))
     counts = np.array([epsilon.count(level) for level in levels])
-    weights = np.maximum(np.floor(levels * scale).astype(np.int64) - 1, 0)
+    reach = reach_of(grid, parts)
+    weights = np.maximum(np.floor(levels * scale).astype(np.int64) - 1, 0) * grid // reach
     mechanism = SumAndSquares(
-        levels, counts, weights, grid, grid, DiscreteLaplace(scale),
-        Fraction(int(weights @ counts)), (0.0, 1.0),
+        levels, counts, weights, reach, grid, DiscreteLaplace(scale),
+        Fraction(int(weights @ counts)), (0.0, 1.0), parts,
     )  # fmt: skip
     level_of = np.repeat(np.arange(len(levels)), counts)
 
@@ -116,6 +130,55 @@ def test_two_roundings_can_move_by_one_more_than_the_weight() -> None:
             ep.verify.exact(broken).require()
 
 
+def moved(grid: int, parts: Parts) -> Fraction:
+    """Return the largest change of a·g + b·v over all pairs of values, before the last rounding."""
+    a, b = parts
+    at = [(g, (2 * g - grid) ** 2 // (4 * grid)) for g in range(grid + 1)]
+    return max(a * abs(g - h) + b * abs(v - w) for (g, v), (h, w) in itertools.product(at, at))
+
+
+@pytest.mark.parametrize("grid", [2, 6, 64, 120])
+def test_a_person_moves_both_sums_by_no_more_than_their_reach(grid: int) -> None:
+    """Also with other factors of both sums. The bound is nearly attained."""
+    for parts in (
+        PARTS_OF_A_MEAN,
+        PARTS_OF_A_VARIANCE,
+        (Fraction(1), Fraction(1, 2)),
+        (Fraction(24, 25), Fraction(36, 25)),
+    ):
+        far, reach = moved(grid, parts), reach_of(grid, parts)
+        assert far <= reach <= far + 2 * parts[1] + 1
+    assert reach_of(GRID, PARTS_OF_A_VARIANCE) == GRID + 3
+    assert reach_of(GRID, PARTS_OF_A_MEAN) == GRID
+
+
+def test_factors_that_move_more_than_they_say_are_refused() -> None:
+    """Squares that are larger at the same reach cost more privacy, and the checker notices."""
+    budgets = ORDINARY["half strict"]
+    mechanism = build_moments(
+        allocated(budgets), grid=GRID, bounds=(0.0, 1.0), parts=PARTS_OF_A_VARIANCE
+    )
+    ep.verify.exact(mechanism).require()
+    ep.verify.draws(mechanism).require()
+    for parts in (
+        (Fraction(3, 4), Fraction(226, 100)),
+        (Fraction(76, 100), Fraction(9, 4)),
+        (Fraction(1), Fraction(9, 4)),
+        (Fraction(-1), Fraction(1)),
+    ):
+        broken = dataclasses.replace(mechanism, parts=parts)
+        assert parts[0] < 0 or moved(64, parts) > 64
+        with pytest.raises(PrivacyError):
+            ep.verify.exact(broken)
+    with pytest.raises(PrivacyError, match="by less"):
+        ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 2))
+    assert not ep.verify.exact(dataclasses.replace(mechanism, weights=mechanism.weights * 2)).holds
+    # Totals that do not keep to the factors are noticed too.
+    larger = dataclasses.replace(mechanism, parts=(Fraction(3, 4), Fraction(4)))
+    with pytest.raises(PrivacyError, match="totals"):
+        ep.verify.draws(larger).require()
+
+
 def test_what_is_not_of_its_kind_is_refused() -> None:
     mechanism = made(ORDINARY["half strict"])
     assert not ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 1)).holds
@@ -127,9 +190,14 @@ def test_what_is_not_of_its_kind_is_refused() -> None:
             ep.verify.exact(dataclasses.replace(mechanism, **wrong))
 
 
-def test_estimates_are_those_of_fractions() -> None:
+@BOTH
+def test_estimates_are_those_of_fractions(parts: Parts) -> None:
     budgets = ep.Budgets({0.25: 3, 1.0: 5})
-    mechanism = made(budgets, bounds=(-10.0, 30.0))
+    mechanism = build_moments(allocated(budgets), grid=GRID, bounds=(-10.0, 30.0), parts=parts)
+    assert isinstance(mechanism, SumAndSquares)
+    assert mechanism.quiet == (1.0 if parts == PARTS_OF_A_MEAN else pytest.approx(1.0 / 3.0))
+    alone = float(mechanism.scale / mechanism.all_weights)
+    assert mechanism.weighing.scale == pytest.approx(alone / float(parts[0]))
     g = np.array([0, GRID // 4, GRID, GRID // 3, 7, GRID // 2, GRID - 1, 123_456_789])
     level = np.repeat([0, 1], [3, 5])
     v = [math.floor(Fraction((2 * int(each) - GRID) ** 2, 4 * GRID)) for each in g]
@@ -148,7 +216,7 @@ def test_estimates_are_those_of_fractions() -> None:
     assert offset == pytest.approx(float(mean - Fraction(1, 2)), rel=1e-8)
     assert square == pytest.approx(float(second), rel=1e-8)
     pairs = np.array([total, total])
-    assert mechanism.estimates(pairs).tolist() == [mechanism.estimate(total)] * 2
+    assert mechanism.estimates(pairs).tolist() == pytest.approx([mechanism.estimate(total)] * 2)
 
 
 def test_the_mean_is_drawn_as_if_it_were_alone() -> None:
@@ -174,8 +242,13 @@ def test_public_people_are_as_they_are() -> None:
     assert release.spread.value == pytest.approx(np.std([0.2, 0.4, 0.6, 0.8]))
 
 
-def test_it_is_written_and_read_back() -> None:
-    mechanism = made(ORDINARY["wide"])
+@BOTH
+def test_it_is_written_and_read_back(parts: Parts) -> None:
+    mechanism = build_moments(
+        allocated(ORDINARY["wide"]), grid=GRID, bounds=(0.0, 1.0), parts=parts
+    )
+    plain = frozen.to_plain(mechanism)
+    assert ("parts" in str(plain)) == (parts != PARTS_OF_A_MEAN)
     again = frozen.from_plain(frozen.to_plain(mechanism))
     assert isinstance(again, SumAndSquares)
     assert again.losses == mechanism.losses

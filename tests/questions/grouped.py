@@ -36,6 +36,7 @@ _NAMED: dict[str, Any] = {"by": "word", "groups": ["a", "b", "c"]}
 COMMANDS: list[tuple[list[str], dict[str, Any]]] = [
     (_WORDS, _NAMED),
     ([*_WORDS, "--groups-are", "public"], {**_NAMED, "groups_are": "public"}),
+    ([*_WORDS, "--shrink"], {**_NAMED, "shrink": True}),
     (
         [*_PAIRS, "--missing", "exclude"],
         {"by": ["word", "whole"], "groups": [["a"], [1, 2]], "missing": "exclude"},

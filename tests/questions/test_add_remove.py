@@ -207,7 +207,7 @@ def test_the_number_of_people_is_noisy_or_untold() -> None:
     guessed: dict[str, Any] = {"levels": {0.1: 9, 2.0: 400}, "method": "transformed"}
     assert mean_of(people, **guessed, **SAMPLE).n is None
     assert mean_of(people, **guessed).n is not None  # counted, because budgets may be related
-    counted = mean_of(people, levels=[1.0, 2.0])
+    counted = mean_of(people, levels=[1.0, 2.0], related=0.001)
     assert counted.n == sum(behind(counted).counted.counts)
     assert counted.n is not None
     assert counted.n != 400

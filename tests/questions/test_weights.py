@@ -158,9 +158,9 @@ def test_weights_that_are_not_divided_out_of_budgets_break_the_promise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The same check notices a door that leaves budgets as they are."""
-    from epsilons.door.given import arrays
+    from epsilons.door.given import weighing
 
-    monkeypatch.setattr(arrays, "budgets_of_units", lambda epsilon, units: epsilon + 0.0 * units)
+    monkeypatch.setattr(weighing, "budgets_of_units", lambda epsilon, units: epsilon + 0.0 * units)
     epsilon, weights = np.full(100, 0.5), np.tile([1.0, 4.0], 50)
     found = ep.mean(np.zeros(100), epsilon=epsilon, bounds=(0, 1), weights=weights)
     verdict = ep.verify.exact(found.mechanism)
@@ -305,7 +305,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
         {"neighbours": "add-remove", "levels": [0.2, 1, 4]},
         "weights are for neighbours",
     ),
-    "population": ({"about": "population"}, "weights with about"),
     "unrelated": ({"related": False}, r"Write related=0\.05"),
     "range": ({"bounds": None}, "weights need bounds"),
 }

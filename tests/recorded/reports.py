@@ -111,6 +111,12 @@ CALLS: Calls = {
     "mean, bit, levels": told(
         ep.local.Mean((0, 100), "bit", levels=LEVELS), p.VALUES, channel=(0.1, 2.0), confidence=0.8
     ),
+    "mean, piecewise, levels": told(
+        ep.local.Mean((0, 100), "piecewise", levels=LEVELS), p.VALUES, channel=(0.1, 2.0)
+    ),
+    "mean, piecewise, uniform": told(
+        ep.local.Mean((0, 100), "piecewise"), p.VALUES, p.EPSILON * 4.0, weights="uniform"
+    ),
     "mean, laplace, levels": told(ep.local.Mean((0, 100), "laplace", levels=LEVELS), p.VALUES),
     "mean, laplace, tiny budgets": told(LAPLACE, p.VALUES, p.EPSILON * 1e-6),
     "mean, laplace, huge budgets": told(LAPLACE, p.VALUES, p.EPSILON * 1e5),

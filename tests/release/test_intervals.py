@@ -95,19 +95,19 @@ def related(make: Any, values: Any, **words: Any) -> Any:
         levels=[0.5, 1.0],
         cap=1.0,
         about="people",
-        related=True,
         source=ep.Seeded(4),
-        **words,
+        **{"related": True, **words},
     )
 
 
 def test_an_interval_for_related_budgets_shares_its_error_between_count_and_noise() -> None:
-    release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
+    values = np.linspace(0.2, 0.6, 600)
+    release = related(ep.mean, values, bounds=(0, 1), method="transformed", related=0.01)
     sums = release.estimate.margin
     assert isinstance(sums, Ratio)
     assert sums.counted is not None
     assert not sums.equal
-    apart = sums.counted.bias(BETA / 2.0) + sums.slack
+    apart = 0.01 * sums.counted.bias(BETA / 2.0) + sums.slack
     low, high = ratio.interval(
         sums.law, sums.scheme, sums.drawn, largest=0.0, confidence=1.0 - BETA / 2.0
     )

@@ -140,7 +140,7 @@ def test_the_largest_of_many_laplace_noises() -> None:
         assert mean == pytest.approx(first, rel=1e-6)
         assert variance + mean**2 == pytest.approx(second, rel=1e-6)
         for beta in (0.5, 0.01, 1e-9):
-            a = cells._noise_factor(k, beta)
+            a = cells.noise_factor(k, beta)
             assert 1.0 - (-math.expm1(-a)) ** k == pytest.approx(beta, rel=1e-5)
 
 

@@ -135,7 +135,7 @@ def test_many_weights_are_bounded_by_few() -> None:
 @pytest.mark.parametrize("n", [50, 1000, 20_000])
 def test_the_largest_deviation_is_the_largest_that_fits(n: int, variance: float) -> None:
     flat = Weighing(np.array([1.0 / n]), np.array([n]), 0.0)
-    found = Spreading(flat, SAMPLE)._deviation(variance, 0.004, 0.001)
+    found = Spreading(flat, SAMPLE).largest_deviation(variance, 0.004, 0.001)
     sigma = np.linspace(0.0, 0.5, 200_001)
     log = math.log(2.0 / 0.001)
     off = log / (3.0 * n) + np.sqrt((log / (3.0 * n)) ** 2 + 2.0 * sigma**2 * log / n)
@@ -237,7 +237,7 @@ def test_what_is_spent_on_the_spread_is_not_spent_again() -> None:
     margin, beta = WeighedSpread(one, 0.0, 0.05, 0.03), 0.05
     spreading = Spreading(one, SAMPLE)
     variance = spreading.most(Seen(0.05, 0.03, 0.0), 0.02 * beta, 0.01 * beta)
-    sigma = spreading._deviation(variance, 0.04 * beta, 0.01 * beta)
+    sigma = spreading.largest_deviation(variance, 0.04 * beta, 0.01 * beta)
     terms = Terms(one.weights, one.counts.astype(np.float64))
     near = SampleError(one, sigma * sigma).deviation(0.92 * beta)
     known = min(terms.reach(sigma, one.scale, 0.92 * beta), near)

@@ -19,6 +19,7 @@ from epsilons.risk.moments import Function, RatioMoments, SoftMoments, Varied, W
 from epsilons.risk.spread import Seen, Spreading
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.tails.joint import ClosedNoise
+from epsilons.risk.tested import RatioTests, TestedMoments, WeighedTests
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 
@@ -41,7 +42,7 @@ class Boxed(SoftMoments):
         return Contrast(values, 0.0)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        return self.most * float(np.abs(function.values).sum())
+        return self.most * float(np.abs(function.values).sum(axis=-1).max())
 
     def leading(self, function: Function, assumption: Assumption) -> float:
         return function.reach
@@ -57,7 +58,15 @@ class Told(Boxed):
     error: Floats
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        return abs(float(self.error @ function.values)) + 1e-15
+        return float(np.abs(function.values @ self.error).max()) + 1e-15
+
+
+class BoxedTests(TestedMoments, Boxed):
+    """The same, with direct tests."""
+
+
+class ToldTests(TestedMoments, Told):
+    """The same, with direct tests."""
 
 
 def thirds(x: Floats) -> Floats:
@@ -83,13 +92,17 @@ def columns(law: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize("law", range(6))
 @pytest.mark.parametrize("told", [False, True])
-def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -> None:
+@pytest.mark.parametrize("direct", [False, True])
+def test_no_errors_within_bounds_lead_out_of_an_interval(
+    law: int, told: bool, direct: bool
+) -> None:
     """Intervals cover the true moments for all errors within their bounds.
 
     Errors are at the corners of a box, inside it, or in the direction of the covariance. Some
     bounds equal the errors, so a missing term in an interval is detected.
     """
     rng = np.random.default_rng(law)
+    boxed, exact = (BoxedTests, ToldTests) if direct else (Boxed, Told)
     ends = 0
     for trial in range(100):
         x, y = columns(law, rng)
@@ -100,7 +113,7 @@ def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -
             error = np.sign(np.kron(u, u) + 1e-3 * rng.normal(size=9))
         error = 0.5 * (error - error.mean())  # noisy shares sum to one
         off = most * error
-        margin = Told(nine(x, y) + off, most, off) if told else Boxed(nine(x, y) + off, most)
+        margin = exact(nine(x, y) + off, most, off) if told else boxed(nine(x, y) + off, most)
         true = float(np.mean(x * y) - x.mean() * y.mean())
         said = margin.covariance(RELATED, 0.95)
         assert said.low - 1e-12 <= true <= said.high + 1e-12
@@ -117,28 +130,32 @@ def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -
     assert ends > 10  # some intervals are narrower than the range
 
 
-def test_without_errors_everything_is_exact() -> None:
+@pytest.mark.parametrize("boxed", [Boxed, BoxedTests])
+def test_without_errors_everything_is_exact(boxed: type[Boxed]) -> None:
     rng = np.random.default_rng(9)
     x, y = rng.random(50), rng.random(50)
-    margin = Boxed(nine(x, y), 0.0)
+    margin = boxed(nine(x, y), 0.0)
     slope, rho = margin.slope(RELATED, 0.9), margin.correlation(RELATED, 0.9)
     assert slope.interval == pytest.approx((np.polyfit(x, y, 1)[0],) * 2)
     assert rho.interval == pytest.approx((np.corrcoef(x, y)[0, 1],) * 2)
     assert margin.covariance(RELATED, 0.9).interval == pytest.approx(
         (np.cov(x, y, bias=True)[0, 1],) * 2
     )
-    three = Boxed(thirds(x).mean(axis=1), 0.0)
+    three = boxed(thirds(x).mean(axis=1), 0.0)
     assert three.variance(0, RELATED, 0.9).interval == pytest.approx((x.var(),) * 2)
     assert three.raw_variance == pytest.approx(x.var())
 
 
-def weighed(n: int = 900) -> WeighedMoments:
+def weighed(n: int = 900, kind: type[WeighedMoments] = WeighedMoments) -> WeighedMoments:
     counts = np.array([n // 3, n - n // 3])
     weights = np.array([0.5, 1.5]) / float(np.array([0.5, 1.5]) @ counts)
     rng = np.random.default_rng(1)
     shares = nine(rng.random(50), rng.random(50))
     whole = Weighing(weights, counts, 0.002, closed=ClosedNoise(9))
-    return WeighedMoments(whole, 1e-8, 1e-11, shares)
+    return kind(whole, 1e-8, 1e-11, shares)
+
+
+KINDS = pytest.mark.parametrize("kind", [WeighedMoments, WeighedTests])
 
 
 ALL = [Assumption(about, r) for about in ("people", "population") for r in (True, 0.05, False)]
@@ -164,25 +181,32 @@ def test_a_bound_of_one_function_is_that_of_a_mean_but_for_the_noise(
             assert found == pytest.approx(usual, rel=0.02)
 
 
+@KINDS
 @pytest.mark.parametrize("assumption", ALL)
-def test_intervals_of_more_confidence_hold_those_of_less(assumption: Assumption) -> None:
-    margin = weighed()
+def test_intervals_of_more_confidence_hold_those_of_less(
+    assumption: Assumption, kind: type[WeighedMoments]
+) -> None:
+    margin = weighed(kind=kind)
     for ask in (margin.covariance, margin.slope, margin.correlation):
-        for less, more in pairwise(ask(assumption, level) for level in (0.5, 0.8, 0.95, 0.999)):
+        for less, more in pairwise(ask(assumption, level) for level in (0.5, 0.99)):
             assert more.low <= less.low <= less.value <= less.high <= more.high
 
 
-def test_shares_that_drowned_tell_nothing() -> None:
+@KINDS
+def test_shares_that_drowned_tell_nothing(kind: type[WeighedMoments]) -> None:
     whole = weighed()
     for drawn in (np.full(9, 1e200), np.full(9, math.inf)):
-        margin = WeighedMoments(whole.weighing, 0.0, 0.0, drawn)
+        margin = kind(whole.weighing, 0.0, 0.0, drawn)
         assert margin.covariance(RELATED, 0.9).interval == (-0.25, 0.25)
         assert margin.variance(0, RELATED, 0.9).interval == (0.0, 0.25)
         assert margin.mean(1, RELATED, 0.9).interval == (0.0, 1.0)
         assert margin.slope(RELATED, 0.9).interval == (-math.inf, math.inf)
         assert margin.correlation(RELATED, 0.9).interval == (-1.0, 1.0)
-    empty = RatioMoments(drawn=np.full(9, -3.0), scale=5.0, slack=0.0, largest=1.0, equal=True)
+    open_ = RatioTests if kind is WeighedTests else RatioMoments
+    empty = open_(drawn=np.full(9, -3.0), scale=5.0, slack=0.0, largest=1.0, equal=True)
     assert empty.covariance(RELATED, 0.9).interval == (-0.25, 0.25)
+    assert empty.slope(RELATED, 0.9).interval == (-math.inf, math.inf)
+    assert empty.correlation(RELATED, 0.9).interval == (-1.0, 1.0)
     assert empty.risk(0, 1, RELATED) <= 0.25
 
 

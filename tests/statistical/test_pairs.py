@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from epsilons.draws.mechanisms import build_histogram
 from epsilons.draws.mechanisms.add_remove import build_cell_sums
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import Estimated
-from epsilons.risk.moments import RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.tested import _REST, _SHAPE, RatioTests, TestedMoments, WeighedTests
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.tallied import tallied
@@ -48,6 +49,7 @@ class Case(NamedTuple):
     related: bool | float
     neighbours: str = "replace"
     rule: str = "proportional"
+    few: bool = False  # one strict person, not half of all
 
     @property
     def seed(self) -> int:
@@ -67,6 +69,9 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
     if law == "points":
         x = (x < 0.4).astype(np.float64)
         return x, np.where(rng.random(n) < 0.8, x, 1.0 - x)
+    if law == "atoms":  # most people have 0 in both columns
+        x = np.where(x < 0.8, 0.0, np.floor(10.0 * x - 8.0) / 4.0 + 0.1)
+        return x, np.where(rng.random(n) < 0.9, 0.2 * x, 1.0)
     if law == "skewed":
         x = x**5
         return x, np.clip(0.5 * x + 0.1 * rng.random(n), 0.0, 1.0)
@@ -77,7 +82,7 @@ POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "st
 """The covariance of each distribution, if it has a simple formula."""
 
 
-def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) -> SoftMoments:
+def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) -> TestedMoments:
     """Draw a release with unequal weights, and return its margin."""
     g, h = (np.floor(each * GRID + 0.5).astype(np.int64) for each in (x, y))
     place = np.searchsorted(LEVELS, level)
@@ -96,44 +101,52 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
         found = mechanism.estimates(
             mechanism.draw(source, total=mechanism.total(tallied(cells=cells)))
         )
-        return WeighedMoments(mechanism.weighing, 2e-8, mechanism.slack, found)
+        return WeighedTests(mechanism.weighing, 2e-8, mechanism.slack, found)
     from fractions import Fraction
 
     ladder = Ladder(LEVELS, fine=False)
     sums = build_cell_sums(ladder, (Fraction(1, 2), Fraction(2)), 2.0, cells=9, unit=GRID)
     noisy = sums.counts(sums.draw(source, total=sums.weights @ cells))
-    return RatioMoments(
+    return RatioTests(
         drawn=noisy, scale=sums.scale, slack=2e-8, largest=float(sums.weights.max()), equal=False
     )
 
 
-def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
-    """Count the intervals that cover. `smaller` understates the noise, to test the power."""
+def drawn_all(case: Case, runs: int) -> Iterator[tuple[Floats, Floats, TestedMoments]]:
+    """Yield the columns and the margin of each run."""
     rng = np.random.default_rng(case.seed)
     x, y = columns(case.law, case.n, rng)
     order = np.argsort(x + y)
     x, y = x[order], y[order]  # people with small budgets have the lowest values
     level = np.sort(np.tile(LEVELS, case.n)[: case.n])
-    found = dict.fromkeys(names, 0)
+    if case.few:
+        level = np.append(LEVELS[0], np.full(case.n - 1, LEVELS[1]))
     for run in range(runs):
         if case.about == "population":
             x, y = columns(case.law, case.n, rng)
         elif case.related is False:
             mixed = rng.permutation(case.n)
             x, y = x[mixed], y[mixed]
-        margin = drawn(case, level, x, y, ep.Seeded(case.seed + run))
+        yield x, y, drawn(case, level, x, y, ep.Seeded(case.seed + run))
+
+
+def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
+    """Count the intervals that cover. `smaller` understates the noise, to test the power."""
+    found = dict.fromkeys(names, 0)
+    for x, y, margin in drawn_all(case, runs):
+        told_by = margin
         if smaller != 1.0:
-            assert isinstance(margin, WeighedMoments)
+            assert isinstance(margin, WeighedTests)
             less = dataclasses.replace(margin.weighing, scale=margin.weighing.scale * smaller)
-            margin = dataclasses.replace(margin, weighing=less)
+            told_by = dataclasses.replace(margin, weighing=less)
         for name in names:
-            told, true = asked(name, case, margin, x, y)
+            told, true = asked(name, case, told_by, x, y)
             found[name] += told.low - 1e-9 <= true <= told.high + 1e-9
     return found
 
 
 def asked(
-    name: str, case: Case, margin: SoftMoments, x: Floats, y: Floats
+    name: str, case: Case, margin: TestedMoments, x: Floats, y: Floats
 ) -> tuple[Estimated, float]:
     """Return the requested estimate with its interval, and the true value."""
     both = float(np.mean(x * y) - x.mean() * y.mean())
@@ -147,6 +160,19 @@ def asked(
     if name == "slope":
         return margin.slope(*given), both / float(x.var())
     return margin.correlation(*given), both / float(x.std() * y.std())
+
+
+def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats) -> bool:
+    """Whether the test of a slope or a correlation accepts the true value. The ends are where it
+    does not any more, which `tests/risk/test_tested.py` checks."""
+    ratio = float(y.std() / x.std())
+    slope = float(np.mean(x * y) - x.mean() * y.mean()) / float(x.var())
+    form = (-slope, 1.0, 0.0) if name == "slope" else (-0.5 * slope, 1.0, -0.5 * slope / ratio**2)
+    known = margin._known(case.assumption, 1.0 - CONFIDENCE)
+    part = _REST if name == "slope" else _REST - _SHAPE
+    drawn = margin._value(form)
+    signed = form if drawn < 0.0 else tuple(-each for each in form)
+    return abs(drawn) <= margin._reach([signed], known, part)  # type: ignore[list-item]
 
 
 def check(case: Case, runs: int) -> None:
@@ -169,11 +195,44 @@ def check(case: Case, runs: int) -> None:
     ],
 )
 def test_intervals_hold(case: Case) -> None:
-    check(case, 40)
+    check(case, 16)
+
+
+HARD: Final = [
+    Case("atoms", 400, "people", True, few=True),
+    Case("atoms", 20, "people", False),
+    Case("points", 20, "people", True, few=True),
+    Case("same", 400, "people", False, few=True),
+    Case("skewed", 2000, "people", 0.4, rule="optimal"),
+    Case("atoms", 1000, "people", True, "add-remove"),
+]
+"""Data and weights for which bounds are tight, or for which most of them do not help."""
+
+
+def check_true(case: Case, runs: int) -> None:
+    """The true slope and correlation are accepted as often as stated."""
+    found = dict.fromkeys(("slope", "correlation"), 0)
+    for x, y, margin in drawn_all(case, runs):
+        for name in found:
+            found[name] += accepted(name, margin, case, x, y)
+    for name, hit in found.items():
+        assert binom.cdf(hit, runs, CONFIDENCE) > TAIL, (case, name, found)
+
+
+@pytest.mark.rotates(6)
+@pytest.mark.parametrize("case", HARD)
+def test_true_slopes_and_correlations_are_accepted(case: Case) -> None:
+    check_true(case, 60)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", ["apart", "same", "points", "skewed", "still"])
+@pytest.mark.parametrize("case", HARD)
+def test_true_slopes_and_correlations_are_accepted_in_20_000_runs(case: Case) -> None:
+    check_true(case, 20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["apart", "same", "points", "skewed", "atoms", "still"])
 @pytest.mark.parametrize("n", [20, 1000, 10_000])
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:

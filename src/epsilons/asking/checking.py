@@ -306,11 +306,11 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
 
 
 def _refused_weights(question: Question, call: Call) -> tuple[str, ...]:
-    """Return the reason to refuse weights, if any: they are read when rows are opened."""
+    """Return the reason to refuse weights, if any."""
     if call.weights is None:
         return ()
     try:
-        question.open(call)
+        question.open(call).weigh()
     except DataError as refusal:
         return (str(refusal),) if call.weights.unit is None else ()
     return ()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -138,6 +138,20 @@ class Budgets:
         )
         more = f", … {len(self) - 6} more levels" if len(self) > 6 else ""
         return f"Budgets({{{shown}{more}}})"
+
+
+class Classes(NamedTuple):
+    """People who have weights, by budget level and number of units; each pair occurs once.
+
+    Attributes:
+        level: the index of a budget level.
+        units: the number of units of each person.
+        people: the number of such people.
+    """
+
+    level: Integers
+    units: Integers
+    people: Integers
 
 
 People: TypeAlias = Budgets | Mapping[float, int] | npt.ArrayLike

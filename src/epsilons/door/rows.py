@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from epsilons.budgets.levels import Ladder
+from epsilons.budgets.levels import Classes, Ladder
 from epsilons.door.count import line as line_numpy
 from epsilons.door.count.asks import (
     Ask,
@@ -39,7 +39,7 @@ from epsilons.door.count.tallies import GRID, HALF, Tally, sound, squares
 from epsilons.door.count.units import LARGEST_TABLE, SHARES, check_table, cut, number_cells
 from epsilons.door.count.weights import Weights
 from epsilons.door.engines.running import UNUSABLE, guarded
-from epsilons.door.given import arrays, column, columns
+from epsilons.door.given import arrays, column, columns, weighing
 from epsilons.door.given.arrays import FAMILY, Arrays, CellArrays, check_declared
 from epsilons.door.given.categories import Categories, Grouping, LabelKind, refuse_midpoint
 from epsilons.door.given.columns import Columns, Mark
@@ -151,7 +151,7 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
     ]
     table = columns.read(given.values, given.epsilon, given.data, None, kind, first.ladder, marks)
     if weights is not None:
-        table = weights_engine.weighed(table, weights)
+        table = weights_engine.marked(table, weights)
     own = Mark("values", table.values, kind, table.spelling)
     held = dict(zip(pairs, [own, *table.marks], strict=True))
 
@@ -298,6 +298,17 @@ class Rows:
             return sound(checked(self.noted(counted), rules, ask, self.names))
         found = on_rungs(counted, rules, ask, ladder.levels, self.names)
         return sound(found, whole=ask.what != "cells" or ask.adds)
+
+    def weigh(self) -> None:
+        """Read the weights of people, if there are any: see `weights_engine.in_units`."""
+        if isinstance(self._held, Columns):
+            weights_engine.in_units(self._held)
+
+    def classes(self) -> Classes:
+        """Count people by budget level and number of units: see `weights_engine.classes`."""
+        if isinstance(self._held, Columns):
+            return weights_engine.classes(self._held)
+        return arrays.classes(cast(Arrays, self._held))
 
     def _check(self, ask: Ask) -> None:
         """Refuse a question that these rows were not opened for."""
@@ -689,19 +700,18 @@ def open(
         further = [Mark(name, column, kinds[name]) for name, column in given.marks.items()]
         table = (given.values, given.epsilon, given.data, given.person)
         held = columns.read(*table, kinds["values"], ladder, further)
-        held = held if weights is None else weights_engine.weighed(held, weights)
+        held = held if weights is None else weights_engine.marked(held, weights)
         return _recast(held if label is None else _selected(held, label), rules)
     if categories is not None:
         return Rows(_of_categories(given, categories, rules), rules)
     own = (given.values, given.epsilon, given.person)
     second, lenient = given.marks.get("y"), missing != "error"
     numbers = arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
+    if not some and numbers.values.size > SMALL:
+        return Rows(weighing.in_table(of_arrays(numbers), weights, given), rules)
     if weights is not None:
-        numbers = arrays.weighed(numbers, weights, given.marks["weights"], given.names)
-    if some:
-        return Rows(_with_marks(numbers, given, rules, label), rules)
-    small = numbers.values.size <= SMALL or weights is not None
-    return Rows(numbers if small else of_arrays(numbers), rules)
+        numbers = weighing.in_arrays(numbers, weights, given)
+    return Rows(_with_marks(numbers, given, rules, label) if some else numbers, rules)
 
 
 def _recast(held: Columns, rules: Rules) -> Rows:
@@ -779,13 +789,10 @@ def _of_categories(given: AskedRows, declared: Categories, rules: Rules) -> Cell
     NumPy counts small data, several columns, and columns whose entries must be read one by one.
     """
     own, ladder, weights = (given.values, given.epsilon, given.person), rules.ladder, rules.weights
-    plain = rules.groups is None and weights is None
-    if plain and arrays.length(given.values, given.names.values) > SMALL:
+    if rules.groups is None and arrays.length(given.values, given.names.values) > SMALL:
         table = of_values(*own, declared.kind, given.names, ladder)
         if table is not None:
-            return table
+            return weighing.in_table(table, weights, given)
     by = _labels_of(given)
     held = arrays.read_labels(*own, declared, given.names, ladder, rules.groups, by)
-    if weights is None:
-        return held
-    return arrays.weighed(held, weights, given.marks["weights"], given.names)
+    return held if weights is None else weighing.in_arrays(held, weights, given)

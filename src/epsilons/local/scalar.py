@@ -256,14 +256,15 @@ class Mean(Randomizer):
 
     def _estimated(self, state: State) -> FromReports:
         treats = clipped(self.bounds, midpoint=self.missing == "midpoint", alone=True)
-        margin = self._margin(state.sums, state.n)
+        margin, kind = self._margin(state.sums, state.n), state.kind
         if isinstance(margin, ReportedPiecewise):
+            kind = self.method
             # The squares around the estimate, from those around the middle of the range.
             total, heavy, tilt, squares = state.total.tolist()
             off = total / state.sums.weight
             seen = max(squares - 2.0 * off * tilt + off * off * heavy, 0.0)
             margin = replace(margin, seen=seen, heavy=heavy, off=abs(off))
-        return _estimated(state, "mean", self.bounds, margin, treats)
+        return replace(_estimated(state, "mean", self.bounds, margin, treats), method=kind)
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ from epsilons.errors import ArgumentError
 from epsilons.risk import OPEN, Moments, Weighing, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
-from epsilons.risk.margins import Ratio
+from epsilons.risk.margins import Ratio, RatioMean
 from epsilons.types import Floats, Integers
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
@@ -67,6 +67,9 @@ _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 
 _HEAVIEST: Final = 2.0**45
 """The largest possible weight. It has as many bits as the largest weight under Laplace noise."""
+
+_STORED: Final = 64
+"""The largest number of different weights that the margin of a mean knows."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
@@ -190,6 +193,31 @@ def ratio_of(
         equal=equal,
         slack=1.0 / mechanism.grid,
         counted=counted,
+    )
+
+
+def mean_ratio(
+    chosen: Design[TwoSums], sums: tuple[Fraction | float, ...], counted: LevelCount | None
+) -> RatioMean:
+    """Return the margin of the mean of everyone.
+
+    Args:
+        chosen: the design that produced the sums.
+        sums: the drawn or expected sum and count, in units of weight.
+        counted: the noisy count of people on each rung, if it was released.
+    """
+    mechanism = chosen.mechanism
+    t, total = (float(each) for each in sums)
+    weights = np.unique(mechanism.weights)
+    return RatioMean(
+        law=mechanism.law,
+        scheme=mechanism.scheme,
+        drawn=(t, total),
+        largest=int(mechanism.weights.max()),
+        equal=chosen.equal,
+        slack=1.0 / mechanism.grid,
+        counted=counted,
+        rungs=weights if len(weights) <= _STORED else weights[:0],
     )
 
 

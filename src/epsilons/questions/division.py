@@ -118,10 +118,17 @@ class ByTargets(Division):
                 "declare how many people you expect at each budget, such as "
                 "levels={0.1: 500, 1: 200}, or give shares instead of targets."
             )
-        asked = zip(questions, self.targets, strict=True)
+        asked = list(zip(questions, self.targets, strict=True))
         for why in (question.varies for question, target in asked if target is not None):
             if why:
                 raise ArgumentError(f"targets: {why}")
+        if call.weights is not None and any(
+            question.assumption.sampled for question, target in asked if target is not None
+        ):
+            raise ArgumentError(
+                'targets: the interval of a mean with weights and about="population" is not '
+                "forecast here. Give None for this question, or shares instead of targets."
+            )
         if call.declared is not None and call.declared.guess is not None:
             there = Absent(call.declared.ladder.levels, call.declared.guess)
         else:

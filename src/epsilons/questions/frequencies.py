@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
-from epsilons import door, listed, words
+from epsilons import door, listed, parameters, words
 from epsilons.budgets.allocation import FREQUENCY_RULES, Allocation
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.errors import ArgumentError
@@ -21,8 +21,9 @@ from epsilons.results.release import Cells
 from epsilons.risk.cells import project as projected
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.lorenz import LorenzCells
 from epsilons.risk.margins import CellsMargin, RatioCells
-from epsilons.risk.shares import TotalledCells, WeighedCells
+from epsilons.risk.shares import TotalledCells
 from epsilons.types import (
     About,
     Column,
@@ -87,8 +88,7 @@ class Frequencies(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.project, bool):
-            raise ArgumentError(f"project={self.project!r} must be True or False.")
+        parameters.flag("project", self.project)
         if self.missing is not None:
             door.refuse_midpoint(self.missing)
         self._split()
@@ -220,7 +220,7 @@ class Frequencies(Question):
             return build_histogram(allocation, unit=counted.unit)
 
         def read(mechanism: CellTable, drawn: Any) -> Read:
-            margin = WeighedCells(mechanism.weighing, mechanism.slack, goal.cells)
+            margin = LorenzCells(mechanism.weighing, mechanism.slack, goal.cells)
             estimate = self._estimate(mechanism.estimates(drawn), categories, margin, call)
             weighing = mechanism.weighing
             return Read(estimate, goal.risk(weighing), exact=True, weighing=weighing)

@@ -144,6 +144,12 @@ def refuse(question: Any) -> None:
     public = question.groups_are == "public"
     if public and question.by is None:
         raise ArgumentError('groups_are="public" is for by=…, which is not given: leave it out.')
+    parameters.flag("shrink", question.shrink)
+    if question.shrink and question.by is None:
+        raise ArgumentError(
+            "shrink=True is for by=…, which is not given: means of groups are shrunk toward the "
+            "mean of all groups. Leave it out."
+        )
     if not question.of_some:
         return
     name = _reason(question)
@@ -199,7 +205,8 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
 
 def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> Groups | Scalar:
     """Return a mean for each group; a single number if the question only selects a subset."""
-    means = margin.within(question.bounds, question.assumption, question.confidence)
+    placed = margin.shrunk if question.shrink else margin.within
+    means = placed(question.bounds, question.assumption, question.confidence)
     if question.grouping is None:
         one = OneGroup(margin)
         value = float(means[0])
@@ -213,6 +220,7 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
         public=question.groups_are == "public",
         outside=counted.cells.shape[1] % 2 == 1,
         published=None if clipped else tuple(means.tolist()),
+        shrunk=question.shrink,
     )
 
 
@@ -246,5 +254,6 @@ def sentences(question: Any, neighbours: str) -> Sentences:
             groups=grouped and (private or question.excludes),
             where=where,
             label=label,
-        ),
+        )
+        + (words.SHRUNK if question.shrink else ""),
     )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
+
+import numpy as np
 
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import RULES, Allocation
+from epsilons.budgets.levels import Classes
 from epsilons.draws.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
-from epsilons.errors import ArgumentError
+from epsilons.errors import ArgumentError, DataError
 from epsilons.loading import later
 from epsilons.questions import grouping, ways
 from epsilons.questions.designs import (
@@ -17,22 +21,26 @@ from epsilons.questions.designs import (
     Design,
     Known,
     as_drawn,
-    ratio_of,
+    mean_ratio,
     require_levels,
     two_sums_design,
 )
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import Scalar
+from epsilons.results.release import PerWeight, Scalar
+from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
-from epsilons.risk.spread import EXPECTED, WeighedSpread
+from epsilons.risk.lorenz import LorenzMean, LorenzSpread
+from epsilons.risk.margins import Weighed, holds_on_any_range
+from epsilons.risk.spread import EXPECTED
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import (
     About,
     Column,
+    Floats,
     GroupsAre,
+    Integers,
     Labels,
     LossOfOne,
     MeanMethod,
@@ -68,6 +76,7 @@ class Mean(Question):
         by: the column of groups, or two columns; None for one mean of everyone.
         groups: the labels of the groups, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
+        shrink: whether the means of groups are shrunk toward the mean of all groups.
         where: a Boolean column that selects rows, or a column and a label; None for all rows.
         grouping: the checked groups, computed from `by` and `groups`.
 
@@ -79,9 +88,10 @@ class Mean(Question):
     KIND: ClassVar[str] = "Mean"
     describes: ClassVar[str] = "the mean of a column of {file}"
     weighable: ClassVar[bool] = True
+    weighable_sample: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
     range_may_be_found: ClassVar[bool] = True
-    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
+    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "shrink", "where")
 
     values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY
@@ -97,6 +107,15 @@ class Mean(Question):
     by: Column | None = field(default=None, repr=False)
     groups: Labels | Sequence[Labels] | None = None
     groups_are: GroupsAre = "private"
+    shrink: bool = field(
+        default=False,
+        metadata={
+            "option": {
+                "is_flag": True,
+                "help": "Shrink the means of groups toward the mean of all of them.",
+            }
+        },
+    )
     where: Where | None = field(default=None, repr=False)
     title: str | None = None
     unit: str | None = None
@@ -151,10 +170,18 @@ class Mean(Question):
     def check_weights(self, call: Call) -> None:
         """Reject weights for which no interval is proven, such as those with an unknown range."""
         super().check_weights(call)
-        if call.weights is not None and self.bounds is None:
+        if call.weights is None:
+            return
+        if self.bounds is None:
             raise ArgumentError(
                 "weights need bounds=(lo, hi): a range can be found only where everyone counts "
                 "equally."
+            )
+        if self.assumption.sampled and (self.of_some or self.method in ADAPTIVE):
+            raise ArgumentError(
+                'weights with about="population" are for the mean of everyone, with a method other '
+                'than "adaptive": nothing is proven for groups, or for people who answered. Leave '
+                "about out."
             )
 
     def _refuse_other_goals(self) -> None:
@@ -304,24 +331,73 @@ class Mean(Question):
         if self.of_some:
             return (groups.opened if private else groups.closed)(counted, call, self)
         if private:
-            return ways.add_remove(counted, call.terms, self.goal, self._chosen, self._read_ratio)
+            given = counted, call.terms, self.goal, self._chosen, self._read_ratio
+            return ways.add_remove(*given, self._wide)
         if self.method == "adaptive":
             return adaptive.two_stages(counted, self.goal, self.averaged)
-        return ways.replace(counted, self.goal, self.method, self._built, self._read)
+        squares = counted.unit_squares if self.assumption.sampled else None
+        if squares is None:
+            return ways.replace(counted, self.goal, self.method, self._built, self._read)
+        if self.related is False:
+            return self._unrelated(counted, rows)
+        design = float(squares.sum()) / int(counted.counts.sum())
+        goal, read = replace(self.goal, design=design), partial(self._read, squares=squares)
+        return ways.replace(counted, goal, self.method, self._built, read)
+
+    def _unrelated(self, counted: door.Tally, rows: door.Rows) -> Steps:
+        """Return the generator for a sample with weights, if budgets are unrelated to values.
+
+        Raises:
+            ArgumentError: there are too many different pairs of budget and weight.
+            DataError: the table has changed since it was counted.
+        """
+        people = rows.classes()
+        units = np.bincount(people.level, people.units * people.people).astype(np.int64)
+        if not np.array_equal(units, counted.counts):
+            raise DataError("data: it has changed between two reads. Nothing was drawn.")
+        goal, read = self._among(people), partial(self._read, classes=people)
+        return ways.replace(counted, goal, self.method, self._built, read)
+
+    def _among(self, people: Classes) -> ClassGoal:
+        """Return the goal for people with weights, if budgets are unrelated to values."""
+        own = self.goal
+        return ClassGoal(own.assumption, own.loss, own.confidence, own.spread, classes=people)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
         """Build the mechanism of one weighted sum, with squares if these cost no privacy."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 
-    def _read(self, mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
-        """Compute the mean from a draw, under replace."""
-        weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
+    def _read(
+        self,
+        mechanism: SumAndSquares | Additive,
+        drawn: Any,
+        squares: Floats | None = None,
+        classes: Classes | None = None,
+    ) -> Read:
+        """Compute the mean from a draw, under replace.
+
+        Args:
+            mechanism: the mechanism.
+            drawn: what was drawn from it.
+            squares: `Tally.unit_squares` of a sample of people with weights, otherwise None. No
+                interval of their spread is proven.
+            classes: such people, if budgets are unrelated to values; otherwise None.
+        """
+        weighing, bounds = mechanism.weighing, mechanism.bounds
+        goal = self.goal if classes is None else self._among(classes)
+        if squares is not None:
+            weighing = replace(weighing, squares=tuple(squares.tolist()))
         raw = mechanism.estimate(drawn)
-        margin = Weighed(weighing, mechanism.slack)
-        if isinstance(mechanism, SumAndSquares):
+        margin: Weighed = LorenzMean(weighing, mechanism.slack)
+        if classes is not None:
+            weighing = in_classes(classes, weighing)
+            margin = WeighedClasses(weighing, mechanism.slack, lean(classes, weighing))
+        elif squares is not None:
+            margin = Weighed(weighing, mechanism.slack)
+        elif isinstance(mechanism, SumAndSquares):
             seen = mechanism.moments(drawn)
-            margin = WeighedSpread(weighing, mechanism.slack, *seen, self.expected)
+            margin = LorenzSpread(weighing, mechanism.slack, *seen, self.expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(goal.worst.risk(weighing), bounds)
@@ -332,10 +408,17 @@ class Mean(Question):
         bounds = self.averaged
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
+    def _wide(self, chosen: Design[TwoSums], counts: LevelCount | None, people: Integers) -> float:
+        """Forecast the width of the interval on a unit range, for a mean in its middle."""
+        total = float(chosen.mechanism.weights.astype(float) @ people)
+        margin = mean_ratio(chosen, (total / 2.0, total), counts)
+        low, high = margin.unit(self.assumption, self.confidence)
+        return high - low
+
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
         """Compute the mean from a draw, under add/remove."""
         mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
-        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+        margin = mean_ratio(chosen, mechanism.sums(drawn), counts)
         value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(margin.leading(goal.worst), bounds)
@@ -350,7 +433,10 @@ class Mean(Question):
         assumed = words.ASSUMED_OF_A_GAUSSIAN
         if self.shape == "any":
             truth = f"the {self.statistic} of"
-            assumed = words.assumed(truth, neighbours, self.assumption, found=not known)
+            weighed = isinstance(answer.spent, PerWeight)
+            assumed = words.assumed(
+                truth, neighbours, self.assumption, found=not known, weighed=weighed
+            )
         assumed += words.guessed(self.spread)
         return Sentences(
             words.protected(neighbours, range_is_known=known),

@@ -406,6 +406,7 @@ class Question(ABC):
         RENAMED: fields with their former names, which ledgers use.
         LATER: fields that earlier versions did not have.
         weighable: whether people can have weights.
+        weighable_sample: whether they can if they are a sample of a population.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
             why.
         values: an array, or the name of a column of the data.
@@ -433,6 +434,7 @@ class Question(ABC):
     RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
     LATER: ClassVar[tuple[str, ...]] = ()
     weighable: ClassVar[bool] = False
+    weighable_sample: ClassVar[bool] = False
     NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -532,18 +534,18 @@ class Question(ABC):
             return
         if not self.weighable:
             raise ArgumentError(UNWEIGHED["weights"])
-        if self.assumption.sampled:
+        if self.assumption.sampled and not self.weighable_sample:
             raise ArgumentError(
-                'weights with about="population": weights say that people are no plain sample, so '
-                "its sampling error is unknown here. Leave about out: the interval is then about "
-                "the weighted mean of exactly these people, and the sampling error of your design "
-                "comes on top."
+                'weights with about="population" are for a mean: for other statistics of a sample '
+                "with weights, nothing is proven. Leave about out: the interval is then about "
+                "exactly these people, and the sampling error of your design comes on top."
             )
-        if self.related is False:
+        if self.related is False and not self.assumption.sampled:
             raise ArgumentError(
-                "weights with related=False: people who stand for different numbers of others are "
-                "not interchangeable. Write related=0.05: the weighted means of people with "
-                "different ε/weight differ by at most that part of the range; or leave it out."
+                "weights with related=False: only people of equal weight would be interchangeable, "
+                "and a cap in proportion to the weight gains next to nothing from that. Write "
+                "related=0.05: the weighted means of people with different ε/weight differ by at "
+                "most that part of the range; or leave it out."
             )
 
     def policy(self, neighbours: str) -> str:
@@ -656,7 +658,7 @@ class Question(ABC):
         """Return the sentences of a release: those of the question, and what its weights mean."""
         own = self.sentences(answer, call.neighbours)
         weights = None if call.weights is None else call.name_of(call.weights.column)
-        protected, assumed = answer.spent.of_weights(weights)
+        protected, assumed = answer.spent.of_weights(weights, self.assumption)
         return replace(
             own, protects=own.protects + answer.beside + protected, assumes=own.assumes + assumed
         )

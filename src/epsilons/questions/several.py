@@ -51,7 +51,8 @@ def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple
         alike: Any = place
         if call.neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
             asked = (question.assumption, question.loss, question.confidence, question.method)
-            alike = (*asked, call.share)
+            alone = call.weights is not None and question.assumption.sampled
+            alike = place if alone else (*asked, call.share)
         groups.setdefault(alike, []).append(place)
     return [tuple(places) for places in groups.values()]
 

@@ -19,7 +19,8 @@ from epsilons.results.release import Scalar
 from epsilons.results.release.kinds import Pair
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.moments import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.moments import SoftMoments
+from epsilons.risk.tested import AnsweredTests, RatioTests, WeighedTests
 from epsilons.types import SoftMethod
 
 __all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
@@ -111,8 +112,8 @@ def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
 
     def read(mechanism: CellTable, drawn: Any) -> Read:
         slack, shares = mechanism.slack, mechanism.estimates(drawn)
-        margin = WeighedMoments(mechanism.weighing, slack + _SLACK, slack, shares)
-        return Read(*asked.answered(AnsweredMoments(margin) if asked.excludes else margin))
+        margin = WeighedTests(mechanism.weighing, slack + _SLACK, slack, shares)
+        return Read(*asked.answered(AnsweredTests(margin) if asked.excludes else margin))
 
     def build(allocation: Allocation) -> CellTable:
         return build_histogram(allocation, unit=counted.unit)
@@ -128,7 +129,7 @@ def opened(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
         return cell_design(known, asked.goal, unit=counted.unit)
 
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
-        margin = RatioMoments(**cells_of(chosen, drawn, counts), slack=_SLACK)
+        margin = RatioTests(**cells_of(chosen, drawn, counts), slack=_SLACK)
         estimate, risk = asked.answered(margin)
         return Read(estimate, risk, total=margin.total)
 

@@ -18,6 +18,7 @@ from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.lorenz import LorenzMean
 from epsilons.risk.margins import RatioTotal, Weighed
 from epsilons.types import Column, LossOfOne, Missing, TotalMethod
 
@@ -157,7 +158,7 @@ class Total(Question):
             drawn: the drawn integer, in lattice steps.
         """
         n, goal, weighing = int(mechanism.counts.sum()) * weight, self.goal, mechanism.weighing
-        margin = Weighed(weighing, mechanism.slack)
+        margin = LorenzMean(weighing, mechanism.slack)
         estimate = self._estimate(n * mechanism.estimate(drawn), n, margin)
         risk = goal.in_units(goal.risk(weighing), estimate.bounds)
         return Read(estimate, risk, exact=True, weighing=weighing)

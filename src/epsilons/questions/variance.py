@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import Allocation
-from epsilons.draws.mechanisms import SumAndSquares, build_moments
+from epsilons.draws.mechanisms import PARTS_OF_A_VARIANCE, SumAndSquares, build_moments
 from epsilons.questions import soft_cells, ways
 from epsilons.questions.question import Answer, Call, Sentences, Steps
 from epsilons.questions.ways import Read
 from epsilons.results.release.kinds import VarianceEstimate as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
-from epsilons.risk.moments import SoftMoments, ThreeCells, VarianceMargin, Varied
+from epsilons.risk.moments import SoftMoments, ThreeCells
+from epsilons.risk.tested import VariedTests
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Variance"]
@@ -86,18 +89,21 @@ class Variance(soft_cells.SoftQuestion):
 
     def _built(self, allocation: Allocation) -> Any:
         """Build the mechanism of a weighted sum with squares, on a unit range."""
-        return build_moments(allocation, grid=door.GRID, bounds=(0.0, 1.0))
+        return build_moments(
+            allocation, grid=door.GRID, bounds=(0.0, 1.0), parts=PARTS_OF_A_VARIANCE
+        )
 
     def _read(self, mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
         """Compute the variance from the drawn sum and squares."""
-        margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
-        return Read(*self._estimate(margin))
+        seen = np.array(mechanism.moments(pair))
+        margin = VariedTests(mechanism.weighing, mechanism.slack, 0.0, seen, mechanism.quiet)
+        return Read(*self._estimate(ThreeCells(margin)))
 
     def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
         """Return the variance that follows from the drawn cells, and its risk in data units."""
         return self._estimate(ThreeCells(margin))
 
-    def _estimate(self, margin: VarianceMargin) -> tuple[Estimate, float]:
+    def _estimate(self, margin: ThreeCells) -> tuple[Estimate, float]:
         lo, hi = self.bounds
         unit = (hi - lo) ** 2
         found = margin.variance(self.assumption, self.confidence)

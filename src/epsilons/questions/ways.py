@@ -22,7 +22,7 @@ import numpy as np
 
 from epsilons.budgets.allocation import Allocation, allocate_for
 from epsilons.budgets.allocation.declared import Declared
-from epsilons.budgets.levels import Budgets, float_up
+from epsilons.budgets.levels import Budgets, float_down, float_up
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import LevelCounts, added_up
 from epsilons.loading import later
@@ -43,6 +43,7 @@ __all__ = [
     "CountedPeople",
     "PrivatePeople",
     "Read",
+    "Wide",
     "add_remove",
     "add_remove_end",
     "after",
@@ -171,12 +172,17 @@ class PrivatePeople(Protocol):
         """Return the expected number of people at each remaining budget; None if unknown."""
 
 
+Wide = Callable[[Design[Any], LevelCount | None, Integers], float]
+"""The forecast width of an interval: of a design, with these noisy counts, for these people."""
+
+
 def add_remove(
     counted: Tally,
     terms: Declared,
     goal: Goal,
     choose: Callable[[Known], Design[Any]],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
+    wide: Wide | None = None,
 ) -> Steps:
     """Answer under add/remove: count people first if needed, then draw once.
 
@@ -187,8 +193,10 @@ def add_remove(
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         read: a function that computes the result from the design, the noisy counts and the draw.
+        wide: a function that forecasts the width of the interval; None if forecast errors decide
+            whether everyone counts equally.
     """
-    people = yield from counted_first(terms, goal, choose, counted)
+    people = yield from counted_first(terms, goal, choose, counted, wide)
     return (yield from add_remove_end(counted, people, choose(people.known), read))
 
 
@@ -284,7 +292,11 @@ class CountedPeople:
 
 
 def counted_first(
-    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally
+    terms: Declared,
+    goal: Goal,
+    choose: Callable[[Known], Design[Any]],
+    counted: Tally,
+    wide: Wide | None = None,
 ) -> Generator[Draw, Any, CountedPeople]:
     """Count people privately, if a count is useful or necessary (see `_way`).
 
@@ -293,14 +305,40 @@ def counted_first(
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         counted: the number of people on each rung: private, and used only by the count.
+        wide: a function that forecasts the width of the interval, or None.
     """
-    known, stage = _way(terms, goal, choose)
+    known, stage = _way(terms, goal, choose, wide)
     if stage is None:
         return CountedPeople(known, None, (), terms.guess is not None and tells(terms.guess))
     drawn = yield Draw(stage, stage.total(counted), more=True)
     related = goal.assumption.related is not False and not terms.ladder.fine
     guess = stage.heads(drawn) if related else stage.guess(drawn)
-    return CountedPeople(changed(known, guess=expected(guess)), stage, drawn, tells(guess))
+    known = changed(known, guess=expected(guess))
+    if related and wide is not None and tells(guess):
+        # The counts are public by now, so the choice may depend on them.
+        alike = _alike(known)
+        if _width(alike, stage, drawn, choose, wide) < _width(known, stage, drawn, choose, wide):
+            known = alike
+    return CountedPeople(known, stage, drawn, tells(guess))
+
+
+def _alike(known: Known) -> Known:
+    """Return the same information, with a cap at which everyone has the lowest rung's weight."""
+    lowest = float_down(min(known.left))
+    return changed(known, cap=lowest if known.cap is None else min(lowest, known.cap))
+
+
+def _width(
+    known: Known,
+    stage: LevelCounts,
+    drawn: tuple[int, ...],
+    choose: Callable[[Known], Design[Any]],
+    wide: Wide,
+) -> float:
+    """Return the forecast width of the interval, if people were counted like this."""
+    chosen = choose(known)
+    counts = LevelCount(drawn, tuple(map(float, stage.rates)), chosen.mechanism.weights)
+    return wide(chosen, counts, known.guess)
 
 
 @lru_cache(maxsize=4)
@@ -317,17 +355,17 @@ def _known(terms: Declared) -> Known:
 
 
 def _way(
-    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]]
+    terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], wide: Wide | None
 ) -> tuple[Known, LevelCounts | None]:
     """Return what the choice of a design may use, and the mechanism that counts people, if any.
 
     People are counted if nothing is known about the number of people at each budget. If budgets may
     be related to values, different weights require a count, because no interval could be computed
     without it. Then there are two options: count people as well, or give everyone the weight of the
-    lowest rung, which requires no count. The option with the smaller predicted error is used.
+    lowest rung, which requires no count. The option with the smaller predicted error is used, or,
+    if widths of intervals can be predicted, the option with the shorter interval.
     """
     known = _known(terms)
-    lowest = min(terms.ladder.levels[0], math.inf if terms.cap is None else terms.cap)
     if not terms.must_count:
         related = goal.assumption.related is not False and not terms.ladder.fine
         if not related or choose(known).equal:
@@ -337,7 +375,13 @@ def _way(
     left = tuple(rung - spent for rung, spent in zip(most, stage.losses, strict=True))
     later = changed(known, left=left)
     if terms.guess is not None:
-        alike = changed(known, cap=float(lowest))
-        if choose(alike).risk <= choose(later).risk:
+        alike = _alike(known)
+        if wide is None or terms.ladder.fine or goal.assumption.related is False:
+            shorter = choose(alike).risk <= choose(later).risk
+        else:
+            people = tuple(known.guess.tolist())
+            width = _width(later, stage, people, choose, wide)
+            shorter = wide(choose(alike), None, known.guess) <= width
+        if shorter:
             return alike, None
     return later, stage

@@ -470,7 +470,7 @@ def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) 
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
-        + weighing.scale * _noise_factor(cells, (1.0 - share) * beta, weighing.closed)
+        + weighing.scale * noise_factor(cells, (1.0 - share) * beta, weighing.closed)
         for share in _SPLITS
     )
 
@@ -546,13 +546,13 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
         return error
     sigma = math.sqrt(_proxy(weighing, assumption)) / 2.0
     if sigma <= 0.0:
-        return min(error, weighing.scale * _noise_factor(cells, 1.0 - confidence, weighing.closed))
+        return min(error, weighing.scale * noise_factor(cells, 1.0 - confidence, weighing.closed))
     union = Union(weighing, cells, sigma, sampled=assumption.sampled)
     return min(error, union.quantile(1.0 - confidence))
 
 
 @lru_cache(maxsize=256)
-def _noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
+def noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
     """The quantile of the largest absolute value of k noises of scale 1."""
     if closed is not None and cells <= MANY:
         return largest_quantile(0.0, 1.0, cells, beta, closed=closed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -67,12 +68,62 @@ class LevelCount:
         """A noisy estimate of the total weight. It only serves to choose between valid bounds."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
+    def most(self, beta: float) -> Floats:
+        """Simultaneous upper bounds on the people on each rung, except with probability β."""
+        # P(noise > a) ≤ ½·e^{−rate·a} for discrete Laplace noise.
+        reach = -np.minimum(math.log(2.0 * beta / len(self.counts)), 0.0) / np.array(self.rates)
+        return np.asarray(np.maximum(np.array(self.counts) + reach + 1.0, 0.0))
+
     def ends(self, beta: float) -> tuple[Floats, Floats]:
         """Simultaneous bounds on the number of people on each rung, except with probability β."""
         noisy = np.array(self.counts, dtype=np.float64)
         # P(|noise| > a) ≤ e^{−rate·a} for discrete Laplace noise.
         reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0
         return np.maximum(noisy - reach, 0.0), np.maximum(noisy + reach, 0.0)
+
+
+_CENTRES: Final = 65
+_PRICES: Final = 64
+"""Numbers of centres c and of prices λ at which squares are bounded. Each pair gives a bound."""
+
+
+def most_squares(weights: Integers, total: float, people: Floats | None, *, sampled: bool) -> float:
+    """Bound on a sum of squares that limits Σ k·(x − m), if budgets are unrelated to values.
+
+    For a sample it is Σk². For values that are reassigned at random among people, it is the sum
+    of squared steps of the martingale that reveals large weights first. That is at most
+    Σ(k − c)² for every c, plus the squared distance of each weight but one to the smallest.
+    Proof: docs/proofs/add-remove.md (15), (16).
+
+    Args:
+        weights: the weights that people can have.
+        total: upper bound on the sum of everyone's weights.
+        people: upper bound on the number of people at each weight; None if it is unknown.
+        sampled: whether people are a sample.
+    """
+    k, place = np.unique(weights.astype(np.float64), return_inverse=True)
+    if not k[-1] > 0.0:
+        return 0.0
+    most = np.full(len(k), np.inf)
+    if people is not None:
+        most = np.bincount(place, people, len(k))
+    centres = np.zeros(1)
+    if not sampled:
+        middle = math.sqrt(k[0] * k[-1])
+        centres = np.concatenate([[0.0, middle], np.linspace(k[0], k[-1], _CENTRES)])
+    squares = np.square(k - centres[:, None])
+    heavy = k > 0.0
+    each_price = np.sort(squares[:, heavy] / k[heavy], axis=1)
+    some = np.unique(np.linspace(0, heavy.sum() - 1, _PRICES).round().astype(int))
+    prices = np.concatenate([np.zeros((len(centres), 1)), each_price[:, some]], axis=1)
+    # At the highest price no weight above 0 is worth more than it costs, whatever its number.
+    over = np.maximum(squares[:, None, :] - prices[..., None] * k, 0.0)
+    over[:, -1, heavy] = 0.0
+    with np.errstate(invalid="ignore"):
+        each = np.where(over > 0.0, over * most, 0.0).sum(axis=2) + prices * total
+    found = each.min(axis=1)
+    found[1:] += float(np.square(k[1:] - k[0]).sum())
+    return float(found.min()) * (1.0 + 1e-9)
 
 
 def _averages(first: Floats, then: Floats, weights: Floats) -> list[float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
@@ -161,9 +161,12 @@ class MeanGoal(Goal):
         spread: a guess of the standard deviation of the values on a unit range. It affects the
             choice of weights, but no published claim. Without a guess it is ½, the largest possible
             value.
+        design: the design effect Σd² / Σd of people with weights. It affects the choice of weights;
+            claims use the people of each level.
     """
 
     spread: float = mean.WIDEST
+    design: float = field(default=1.0, kw_only=True)
 
     statistic: ClassVar[str] = "mean"
 
@@ -185,12 +188,13 @@ class MeanGoal(Goal):
     def risk(self, weighing: Weighing) -> float:
         """The mean squared error of an estimator, or a quantile of its error."""
         if self.loss == "pac":
-            return mean.quantile(weighing, self.assumption, self.confidence, spread=self.spread)
+            own = weighing.designed(self.design)
+            return mean.quantile(own, self.assumption, self.confidence, spread=self.spread)
         return float(self.squares(weighing))
 
     def squares(self, estimator: Weighing | Moments) -> Floats:
         """The mean squared error of one estimator, or of many as an array."""
-        return mean.mse(estimator, self.assumption, self.spread)
+        return mean.mse(estimator.designed(self.design), self.assumption, self.spread)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
         """The c for which the error is proportional to Σw² + c/(Σe)².
@@ -210,7 +214,7 @@ class MeanGoal(Goal):
 
     def drawn_square(self, n: int) -> float:
         """The largest variance of the mean of n values."""
-        return mean.WIDEST**2 / n
+        return mean.WIDEST**2 * self.design / n
 
     @property
     def guessed(self) -> bool:

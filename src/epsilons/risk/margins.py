@@ -15,11 +15,11 @@ import numpy as np
 from epsilons.draws.noise import PairLaw
 from epsilons.frozen import storable
 from epsilons.risk import mean, ratio
-from epsilons.risk.counted import LevelCount
+from epsilons.risk.counted import LevelCount, most_squares
 from epsilons.risk.goals import Goal, MeanGoal, Words
 from epsilons.risk.tails.joint import CubeNoise
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption, SumNoise, Weighing
-from epsilons.types import Floats
+from epsilons.types import Floats, Integers
 
 __all__ = ["Bracketed", "Estimated"]
 
@@ -222,6 +222,10 @@ class Behind(Margin):
         largest, apart = ways[costs[1] <= costs[0]]
         return largest, apart, 1.0 - beta
 
+    def _alone(self, total: float, assumption: Assumption) -> float:  # noqa: ARG002
+        """The number of people whose unweighted mean is said to vary as much."""
+        return total / self.largest
+
     def _leading(self, goal: Goal, total: float, scale: float) -> float:
         """The leading term of the risk, taking the noisy total as true.
 
@@ -231,8 +235,8 @@ class Behind(Margin):
             scale: scale of Laplace noise with the same variance as the noise of the sums, in these
                 units.
         """
-        people = max(round(total / self.largest), 1)
         assumption, apart = goal.assumption, 0.0
+        people = max(round(min(self._alone(total, assumption), _MOST_PEOPLE)), 1)
         if not self.equal and assumption.related is False:
             # With unequal weights, the error of a sample with the largest weight is an upper bound
             # on the error of a random permutation.
@@ -248,6 +252,10 @@ class Behind(Margin):
         weighing = Weighing(1.0 / counts, counts, scale / total)
         unit = replace(goal, assumption=assumption).risk(weighing)
         return min(unit + goal.told(apart), goal.most)
+
+
+_MOST_PEOPLE: Final = 2.0**62
+"""More people than any release has; integers of 64 bits hold it."""
 
 
 def _sample_reach(largest: float, total: float, beta: float) -> float:
@@ -327,6 +335,97 @@ class Ratio(Behind):
             return 1.0
         variance = ratio.noise_variance(self.law, self.scheme)
         return self._leading(goal, total, (variance / 2.0) ** 0.5)
+
+
+_LEADING_AT: Final = 0.05
+"""The error probability of the bounds on counts that leading terms use."""
+
+_COUNTS_UNRELATED: Final = 0.1
+_COUNTS_WITHIN: Final = 0.5
+_COUNTS: Final = 1.0 / 3.0
+"""Part of the error probability for noisy counts of people: if budgets are unrelated to values of
+the given people, if means of these differ by at most δ, and if budgets are related otherwise. If
+they are unrelated in a population, counts are not used."""
+
+
+@storable("risk.RatioMean")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioMean(Ratio):
+    """Margin of the mean of an unknown number of people, with the weights that they can have.
+
+    Guarantee:
+        The guarantee of `Ratio`. Where people were counted, it holds for every choice of weights
+        that depends on the counts. Proof: docs/proofs/add-remove.md (15), (16), (17).
+
+    Attributes:
+        rungs: the weights that people can have; empty if there are very many.
+    """
+
+    rungs: Integers
+
+    def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
+        """A confidence interval on the unit range."""
+        largest, apart, rest = self.asked(assumption, confidence)
+        part = self._part(assumption) * (1.0 - confidence)
+
+        def squares(total: float) -> float:
+            return self._squares(total, part, sampled=assumption.sampled)
+
+        given = (self.law, self.scheme, self.drawn)
+        known = squares if largest > 0.0 and assumption.related is False else None
+        low, high = ratio.interval(*given, largest=largest, confidence=rest, squares=known)
+        reach = apart + self.slack
+        return max(low - reach, 0.0), min(high + reach, 1.0)
+
+    def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
+        """Return the parameters of the interval to compute: see `Behind.asked`.
+
+        Proof: docs/proofs/add-remove.md (17).
+        """
+        beta = 1.0 - confidence
+        part = self._part(assumption) * beta
+        rest, sampled, related = 1.0 - beta + part, assumption.sampled, assumption.related
+        if self.equal:
+            return self.largest if sampled else 0.0, 0.0, rest
+        if self.counted is None or (sampled and related is not False):
+            return super().asked(assumption, confidence)
+        if sampled:
+            return self.largest, 0.0, rest
+        far = self.counted.bias(part)
+        if related is not False:
+            return 0.0, far * assumption.apart, rest
+        # The choice between chance and bias must depend only on the noisy counts.
+        total = self.counted.total
+        by_chance = 1.0
+        if total > 0.0:
+            square = self._squares(total, part, sampled=False) * math.log(2.0 / beta) / 2.0
+            by_chance = min(math.sqrt(square) / total, 1.0)
+        return (0.0, far, rest) if far < by_chance else (self.largest, 0.0, rest)
+
+    def _part(self, assumption: Assumption) -> float:
+        """The part of the error probability that the counts have."""
+        if self.counted is None:
+            return 0.0
+        if assumption.related is False:
+            return 0.0 if assumption.sampled else _COUNTS_UNRELATED
+        near = not (assumption.sampled or assumption.anything)
+        return _COUNTS_WITHIN if near else _COUNTS
+
+    def _squares(self, total: float, part: float, *, sampled: bool) -> float:
+        if not len(self.rungs):
+            return self.largest * total
+        if self.counted is None or part == 0.0:
+            return most_squares(self.rungs, total, None, sampled=sampled)
+        people = self.counted.most(part)
+        return most_squares(self.counted.weights, total, people, sampled=sampled)
+
+    def _alone(self, total: float, assumption: Assumption) -> float:
+        """The number of people whose unweighted mean would vary as much."""
+        if self.equal or assumption.related is not False:
+            return super()._alone(total, assumption)
+        part = self._part(assumption) * _LEADING_AT
+        square = self._squares(total, part, sampled=assumption.sampled)
+        return total * total / square if square > 0.0 else math.inf
 
 
 @storable("risk.RatioCut")

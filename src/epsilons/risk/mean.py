@@ -237,7 +237,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     if spread < WIDEST:
         data = _guessed_square(estimator, assumption, spread)
     elif assumption.related is False and assumption.sampled:
-        data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
+        data = 0.25 * np.maximum(pull, estimator.square)
     elif assumption.related is False:
         # The worst case is a vertex of the unit cube, with mean j/n. The worst j is 0 or the
         # integer nearest to n/2.
@@ -257,11 +257,11 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
     Budgets may be related to values.
     """
-    plain = 0.5 / math.sqrt(estimator.n)
+    plain = 0.5 / math.sqrt(estimator.sample)
     anything = np.square(estimator.bias + plain)
     if assumption.anything:
         return anything
-    own = 0.25 * (estimator.spread + np.square(estimator.total) / estimator.n)
+    own = 0.25 * estimator.square
     apart = assumption.apart
     return np.minimum(anything, own + np.square(leaning(estimator, apart) + apart * plain))
 
@@ -273,7 +273,7 @@ def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, sprea
     """
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
-    own = estimator.spread + np.square(estimator.total) / n
+    own, sample = estimator.square, estimator.sample
     if assumption.related is False:
         drawn = own if assumption.sampled else n / (n - 1) * estimator.spread
         # Values with variance v have a mean within √(¼ − v) of the middle.
@@ -281,10 +281,11 @@ def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, sprea
     far = _guessed_leaning(estimator, assumption.apart, spread)
     if not assumption.sampled:
         return np.square(far)
-    anything = np.square(_guessed_leaning(estimator, 1.0, spread) + spread / math.sqrt(n))
+    anything = np.square(_guessed_leaning(estimator, 1.0, spread) + spread / math.sqrt(sample))
     if assumption.anything:
         return np.asarray(anything)
-    return np.minimum(anything, variance * own + np.square(far + _drawn(assumption, n, spread)))
+    drawn = _drawn(assumption, sample, spread)
+    return np.minimum(anything, variance * own + np.square(far + drawn))
 
 
 def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
@@ -299,7 +300,7 @@ def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float)
     return np.minimum(leaning(estimator, apart), along + pull)
 
 
-def _drawn(assumption: Assumption, n: int, spread: float) -> float:
+def _drawn(assumption: Assumption, n: float, spread: float) -> float:
     """Root mean square sampling error of the mean of M(ε), the conditional mean given budget ε."""
     return min(assumption.apart / 2.0, spread) / math.sqrt(n)
 
@@ -317,18 +318,18 @@ def _guessed_quantile(
     anything = float(_guessed_leaning(weighing, 1.0, spread))
     if assumption.related is False:
         square = 4.0 * variance * drawn + jitter
-        found = _deviation(weighing, _pull(weighing), square, beta)
+        found = deviation_of(weighing, _pull(weighing), square, beta)
         if assumption.sampled:
             return min(found, _sample_quantile(weighing, jitter, beta))
-        return min(found, _deviation(weighing, anything, jitter, beta))
+        return min(found, deviation_of(weighing, anything, jitter, beta))
     far = float(_guessed_leaning(weighing, assumption.apart, spread))
     if not assumption.sampled:
-        return _deviation(weighing, far, jitter, beta)
-    found = _deviation(weighing, anything, 4.0 * variance / n + jitter, beta)
+        return deviation_of(weighing, far, jitter, beta)
+    found = deviation_of(weighing, anything, 4.0 * variance / weighing.sample + jitter, beta)
     if assumption.anything:
         return found
-    square = 4.0 * (variance * drawn + _drawn(assumption, n, spread) ** 2) + jitter
-    return min(found, _deviation(weighing, far, square, beta))
+    square = 4.0 * (variance * drawn + _drawn(assumption, weighing.sample, spread) ** 2) + jitter
+    return min(found, deviation_of(weighing, far, square, beta))
 
 
 def quantile(
@@ -372,7 +373,7 @@ def quantile(
         return _sample_quantile(weighing, jitter, beta)
 
     def far(shift: float, square: float, rest: float) -> float:
-        return _deviation(weighing, shift, square + jitter, rest)
+        return deviation_of(weighing, shift, square + jitter, rest)
 
     return reach(weighing, assumption, far, beta, times)
 
@@ -408,7 +409,7 @@ def reach(
         lambda rest: far(weighing.bias, 0.0, rest),
         None if assumption.anything else lambda rest: far(shift, weighing.square, rest),
         assumption.apart,
-        lambda part: sampling_reach(weighing.n, part / times),
+        lambda part: sampling_reach(weighing.sample, part / times),
         beta,
     )
 
@@ -416,20 +417,20 @@ def reach(
 def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
     """Bound on the error of a sample: the smaller of Hoeffding's and the nearly Gaussian bound."""
     pull = _pull(weighing)
-    found = _deviation(weighing, pull, weighing.square + jitter, beta)
+    found = deviation_of(weighing, pull, weighing.square + jitter, beta)
     alone = weighing.keep is None and weighing.stairs is None
     if not alone or weighing.square < _TINY:
         return found
     return min(found, pull + SampleError(weighing).deviation(beta))
 
 
-def sampling_reach(n: int, beta: float, numbers: int = 1) -> float:
+def sampling_reach(n: float, beta: float, numbers: int = 1) -> float:
     """Hoeffding's bound on the errors of means of n draws in [0, 1].
 
-    Proof: docs/proofs/risk.md (24).
+    Proof: docs/proofs/risk.md (24). With weights: docs/proofs/weights.md (9).
 
     Args:
-        n: number of draws.
+        n: number of draws; with weights a, 1/Σa².
         beta: probability that any of the errors exceeds the bound.
         numbers: number of means.
     """
@@ -471,7 +472,7 @@ def _pull(weighing: Weighing) -> float:
     return abs(1.0 - weighing.total) / 2.0
 
 
-def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> float:
+def deviation_of(weighing: Weighing, shift: float, square: float, beta: float) -> float:
     """An α with P(|c + S + noise| > α) ≤ β for every |c| ≤ shift: see `laplace.deviation`."""
     if weighing.stairs is not None:
         return weighing.stairs.deviation(shift, square, beta)

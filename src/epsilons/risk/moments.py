@@ -62,11 +62,15 @@ class Function(NamedTuple):
             times the person's part in the cell.
         reach: upper bound on the difference between two values of the function.
         low: lower bound on the function; low + reach is an upper bound.
+        root: bound on the root of the mean of its squares, if one is known.
+
+    If `values` has several rows, all functions between them are meant.
     """
 
     values: Floats
     reach: float
     low: float = 0.0
+    root: float = math.inf
 
 
 def _less(function: Function, times: float, square: Function) -> Function:
@@ -180,9 +184,7 @@ class SoftMoments(Margin, ABC):
         reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
         low = min(max(drawn - reach, 0.0), 0.25)
         high = min(max(drawn + reach + square, low), 0.25)
-        # The expected square of a noisy mean is the square of the mean plus the variance of the
-        # noise.
-        found = drawn + self.noise(self._lines[i] - self._means[i]).variance
+        found = drawn + self.around_mean(i)
         return Estimated(min(max(found, low), high), low, high)
 
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
@@ -246,12 +248,16 @@ class SoftMoments(Margin, ABC):
         low, high = max(rho - reach / below, -1.0), min(rho + reach / below, 1.0)
         return Estimated(value, min(low, 1.0), max(high, -1.0))
 
+    def around_mean(self, i: int) -> float:
+        """The variance of the noise of a mean, by which the square of a noisy mean is too large."""
+        return self.noise(self._lines[i] - self._means[i]).variance
+
     @property
     def raw_variance(self) -> float:
         """The noisy variance of the first column, corrected for noise."""
         if not self.readable:
             return 0.0
-        return self._drawn(0, 0) + self.noise(self._lines[0] - self._means[0]).variance
+        return self._drawn(0, 0) + self.around_mean(0)
 
     def risk(self, i: int, j: int, assumption: Assumption) -> float:
         """The leading term of the mean squared error of a covariance, or of a variance."""
@@ -272,6 +278,11 @@ def _once_more(off: float, total: float, about: float) -> float:
     if not (math.isfinite(off) and total > about):
         return math.inf
     return off * math.sqrt((total + about) / (total - about))
+
+
+def _with_none(values: Floats) -> Floats:
+    """The coefficients of the cells, with 0 for people who did not answer."""
+    return np.append(values, np.zeros((*values.shape[:-1], 1)), axis=-1)
 
 
 @storable("risk.WeighedMoments")
@@ -310,14 +321,23 @@ class WeighedMoments(SoftMoments):
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
         """Bound on the error of the mean of a function, except with probability beta."""
         noise = self.noise(function.values / function.reach)
+        off = mean.reach(self.weighing, assumption, noise.deviation, self.continuous(beta))
+        return function.reach * off + self.rounded(function)
+
+    def continuous(self, beta: float) -> float:
+        """The error probability for continuous noise that integer noise does not exceed beta with.
+
+        Integer noise that sums to zero is compared with continuous noise; the factor bounds the
+        ratio of probabilities.
+        """
         scale = self.weighing.scale
-        # Integer noise that sums to zero is compared with continuous noise; this factor bounds the
-        # ratio of probabilities.
-        rest = (
-            beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale) if scale > 0.0 else beta
-        )
-        off = mean.reach(self.weighing, assumption, noise.deviation, rest)
-        return function.reach * off + self.slack * float(np.abs(function.values).sum())
+        if not scale > 0.0:
+            return beta
+        return beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale)
+
+    def rounded(self, function: Function) -> float:
+        """The error of the mean of a function that is due to rounding."""
+        return self.slack * float(np.abs(function.values).sum(axis=-1).max())
 
     def leading(self, function: Function, assumption: Assumption) -> float:
         """The leading term of the mean squared error of the mean of a function."""
@@ -327,7 +347,6 @@ class WeighedMoments(SoftMoments):
         return float(unit) * reach * reach
 
 
-@storable("risk.AnsweredMoments")
 @dataclass(frozen=True, eq=False)
 class AnsweredMoments(SoftMoments):
     """Margin of moments of the people who answered, among people with public budgets.
@@ -365,7 +384,7 @@ class AnsweredMoments(SoftMoments):
 
     def noise(self, values: Floats) -> Contrast:
         """The noise of a combination of shares, taking the noisy share of answers as true."""
-        around = np.append(values - float(values @ self.shares), 0.0)
+        around = _with_none(values - (values @ self.shares)[..., None])
         if not self.answered > 0.0:
             return Contrast(around, math.inf)
         return self.all_cells.noise(around / self.answered)
@@ -380,9 +399,9 @@ class AnsweredMoments(SoftMoments):
 
     def _around_answers(self, function: Function) -> Function:
         """The function minus its noisy mean, and 0 for people who did not answer."""
-        middle = float(function.values @ self.shares)
-        middle = min(max(middle, function.low), function.low + function.reach)
-        return Function(np.append(function.values - middle, 0.0), function.reach)
+        middle = function.values @ self.shares
+        middle = np.clip(middle, function.low, function.low + function.reach)[..., None]
+        return Function(_with_none(function.values - middle), function.reach)
 
     def _about(self, assumption: Assumption, beta: float) -> float:
         """Bound on the error of the share of answers, except with probability `_TOTAL`·β."""
@@ -442,7 +461,11 @@ class RatioMoments(Behind, SoftMoments):
 
     def noise(self, values: Floats) -> Contrast:
         """The noise of a linear combination of shares, taking the noisy total as true."""
-        return Contrast(values, self.scale / self.total if self.total > 0.0 else math.inf)
+        return self.combined(values, self.scale / self.total if self.total > 0.0 else math.inf)
+
+    def combined(self, values: Floats, scale: float) -> Contrast:
+        """The noise of a linear combination of counts."""
+        return Contrast(values, scale)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
         """Bound on the error of the mean of a function, except with probability beta."""
@@ -453,14 +476,15 @@ class RatioMoments(Behind, SoftMoments):
         sure = self.total - about
         if not sure > 0.0:
             return math.inf
-        own = Contrast(values - float(values @ self.shares), self.scale)
+        own = self.combined(values - (values @ self.shares)[..., None], self.scale)
         square = largest * (self.total + about) * reach * reach
         off = own.deviation(0.0, square, (1.0 - 2.0 * _TOTAL) * beta) / sure
-        return off + apart * reach + self.slack * float(np.abs(values).sum())
+        return off + apart * reach + self.slack * float(np.abs(values).sum(axis=-1).max())
 
     def _about(self, beta: float) -> float:
         """Bound on the error of the noisy total, except with probability `_TOTAL`·β."""
-        return Contrast(np.ones(len(self.drawn)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
+        whole = self.combined(np.ones(len(self.drawn)), self.scale)
+        return whole.deviation(0.0, 0.0, _TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
         """The bound on a mean that is used in products of two such bounds.

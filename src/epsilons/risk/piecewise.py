@@ -1,7 +1,8 @@
 """Error bounds of weighted sums of piecewise reports, which hold more than one bit.
 
 Of N answers in a row, a window of K contains those that favor a value. Its place is affine in the
-value. All functions depend only on budgets and public facts. Proof: docs/proofs/piecewise.md.
+value. All functions depend only on budgets and public facts.
+Proof: docs/proofs/piecewise.md (2), (3), (4).
 """
 
 from __future__ import annotations

@@ -238,6 +238,7 @@ def interval(
     *,
     largest: float,
     confidence: float,
+    squares: Callable[[float], float] | None = None,
 ) -> tuple[float, float]:
     """A confidence interval within [0, 1] for the mean m. Proof: docs/proofs/add-remove.md (5).
 
@@ -248,6 +249,8 @@ def interval(
         largest: the largest possible weight, if Σ k·(x − m) is a sampling error; 0 if the sum is 0,
             because m is the weighted mean itself.
         confidence: strictly between 0 and 1.
+        squares: given a bound on the total, a bound v with P(Σ k·(x − m) > s) ≤ exp(−2s²/v). If it
+            is None, v is `largest` times that total.
 
     Returns:
         (low, high).
@@ -262,7 +265,8 @@ def interval(
     beta = 1.0 - confidence
     slack = 1.0 / law.steps
     about_total = quantile(noise_of(law, scheme.total), beta * _TOTAL_SHARE / 2.0)
-    sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
+    most = max(total + about_total, 0.0)
+    sigma = math.sqrt(largest * most if squares is None else squares(most)) / 2.0
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
     estimate = min(max(t / total, 0.0), 1.0)
 

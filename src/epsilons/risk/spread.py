@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Final, Literal, NamedTuple
@@ -83,6 +83,20 @@ class Terms:
         while excess(high) > 0.0:
             high *= 2.0
         return bisect(excess, 0.0, high)
+
+    def above(self, sigma: float) -> Callable[[Floats], Floats]:
+        """Bound on P(Σ a·(X − μ) > s) as a function of s ≥ 0, for at most this deviation.
+
+        Proof: docs/proofs/moment.md (5).
+        """
+        if self.largest <= 0.0:
+            return np.zeros_like
+        tail = _Tail.of(self, sigma)
+
+        def bound(s: Floats) -> Floats:
+            return np.asarray(np.exp((tail.logs - tail.slopes * s[..., None]).min(axis=-1)))
+
+        return bound
 
     @cached_property
     def few(self) -> tuple[Floats, Floats]:
@@ -337,7 +351,8 @@ class Spreading:
             plain = Spreading(Weighing(np.array([1.0 / n]), np.array([n]), 0.0), SAMPLE)
         times = plain.division.times
         squares, centre = parts.squares / times, parts.centre / times
-        return plain._smallest(low, squares + centre), plain._deviation(high, squares, centre)
+        most = plain.largest_deviation(high, squares, centre)
+        return plain._smallest(low, squares + centre), most
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
         """Lower bound on the weighted variance of the given people: see `most`."""
@@ -380,14 +395,14 @@ class Spreading:
         rest -= parts.squares + parts.centre
         times = self.division.times
         squares, centre = parts.squares / times, parts.centre / times
-        deviation = self._deviation(variance, squares, centre)
+        deviation = self.largest_deviation(variance, squares, centre)
         sampled = (
             SampleError(self.weighing, deviation * deviation) if self.assumption.sampled else None
         )
 
         def far(rest: float) -> float:
             usual = mean.quantile(self.weighing, self.assumption, 1.0 - rest)
-            found = min(self._terms.reach(deviation, scale, rest), usual)
+            found = min(self.terms.reach(deviation, scale, rest), usual)
             return found if sampled is None else min(found, sampled.deviation(rest))
 
         return chosen(far, scale, self.division, rest)
@@ -422,7 +437,7 @@ class Spreading:
         return Terms(weights, counts[there])
 
     @cached_property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
         """The coefficients of `_above`, or for a permutation the largest of them minus each.
 
         The permuted values X − μ sum to 0, so this changes only the sign of the sum. The
@@ -443,17 +458,17 @@ class Spreading:
 
         return bisect(excess, 0.0, math.sqrt(variance))
 
-    def _deviation(self, variance: float, squares: float, centre: float) -> float:
+    def largest_deviation(self, variance: float, squares: float, centre: float) -> float:
         """Upper bound on the standard deviation, given the weighted variance of a sample."""
         lost = math.sqrt(-2.0 * self._above.square * math.log(squares))
         log = math.log(2.0 / centre)
         # `most` is a first upper bound. It uses Hoeffding's bound on the error of the sample mean,
         # which does not depend on sigma.
-        plain = math.sqrt(0.25 * lost * lost + variance + self._terms.square * log / 2.0)
+        plain = math.sqrt(0.25 * lost * lost + variance + self.terms.square * log / 2.0)
         most = min(lost / 2.0 + plain, mean.WIDEST)
 
         def excess(sigma: float) -> float:
-            off = self._terms.bernstein(sigma, log)
+            off = self.terms.bernstein(sigma, log)
             return variance - sigma * sigma + lost * sigma + off * off
 
         if lost >= most or excess(most) >= 0.0:
@@ -495,12 +510,15 @@ class WeighedSpread(Weighed):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error on a unit range, at this confidence, rounding included."""
-        division = self.division(assumption)
-        way = _way(self.weighing, assumption, division, self.expected)
+        way = self.way(assumption)
         if way is None:
             return super().error(assumption, confidence)
-        spreading = Spreading(self.weighing, assumption, division)
+        spreading = Spreading(self.weighing, assumption, self.division(assumption))
         return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
+
+    def way(self, assumption: Assumption) -> Way | None:
+        """What the spread bounds; None if intervals do not use it. It depends on public facts."""
+        return _way(self.weighing, assumption, self.division(assumption), self.expected)
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
         """Number of estimators from which this one was chosen: 1."""
@@ -512,7 +530,7 @@ class WeighedSpread(Weighed):
 
     def uses_spread(self, assumption: Assumption) -> bool:
         """Whether intervals use the noisy spread; this depends only on public facts."""
-        return _way(self.weighing, assumption, self.division(assumption), self.expected) is not None
+        return self.way(assumption) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
         """The standard deviation with its interval, at this confidence.

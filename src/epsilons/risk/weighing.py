@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -142,6 +142,7 @@ class Moments:
         scale: scale of the Laplace noise, or of Laplace noise with the same variance.
         jitter: Σ w_i²·(1 − p_i)/p_i, where person i is used with probability p_i.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
+        design: the design effect Σd² / Σd, if d of the n people are one person of weight d.
     """
 
     n: int
@@ -151,6 +152,21 @@ class Moments:
     scale: Floats
     jitter: float = 0.0
     closed: ClosedNoise | None = None
+    design: float = 1.0
+
+    @property
+    def sample(self) -> float:
+        """The number of independent people whose plain mean varies as much as this one."""
+        return self.n / self.design
+
+    @property
+    def square(self) -> Floats:
+        """The sum of all squared weights, Σ w_i², of independent people; approximate by design."""
+        return self.design * (self.spread + np.square(self.total) / self.n)
+
+    def designed(self, design: float) -> Moments:
+        """The same moments, with this design effect."""
+        return replace(self, design=design)
 
 
 @storable("risk.Weighing")
@@ -166,9 +182,11 @@ class Weighing:
         stairs: the noise, if it is staircase noise; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
+        squares: Σd² over the people of each level, or a bound, if someone of weight d is d of the
+            `counts`; None if everyone is one. Units of one person are not independent.
     """
 
-    LATER: ClassVar = ("cube",)
+    LATER: ClassVar = ("cube", "squares")
     weights: Floats
     counts: Integers
     scale: float
@@ -176,6 +194,7 @@ class Weighing:
     stairs: StairNoise | None = None
     closed: ClosedNoise | None = None
     cube: CubeNoise | None = None
+    squares: tuple[float, ...] | None = None
 
     @cached_property
     def n(self) -> int:
@@ -196,8 +215,24 @@ class Weighing:
 
     @property
     def square(self) -> float:
-        """The sum of all squared weights, Σ w_i²."""
-        return self.spread + self.total**2 / self.n
+        """The sum of all squared weights, Σ w_i², of independent people."""
+        if self.squares is None:
+            return self.spread + self.total**2 / self.n
+        return dot(np.array(self.squares), np.square(self.weights))
+
+    @property
+    def sample(self) -> float:
+        """The number of independent people whose plain mean varies as much as this one: 1/Σa².
+
+        Proof: docs/proofs/weights.md (9).
+        """
+        return self.n if self.squares is None else self.n / (math.fsum(self.squares) / self.n)
+
+    def designed(self, design: float) -> Weighing:
+        """The same estimator; if Σd² of people is not known, it is in proportion to their units."""
+        if design == 1.0 or self.squares is not None:
+            return self
+        return replace(self, squares=tuple((design * self.counts).tolist()))
 
     @cached_property
     def bias(self) -> float:

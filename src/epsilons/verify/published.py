@@ -26,6 +26,8 @@ from epsilons.verify.verdict import Verdict
 
 __all__ = ["Published", "published"]
 
+_Numbers = npt.NDArray[np.float64]
+
 _FORMAT: Final = 2
 """The supported file format."""
 
@@ -34,6 +36,12 @@ _ROUNDED: Final = 1e-6
 
 _CLOSE: Final = 1e-9
 """Tolerance between a value and its recomputation from the draw, as a fraction of the range."""
+
+_CLIPPED: Final = ("0.2.0",)
+"""Versions that published means of groups even if their intervals did not contain them."""
+
+_AMONG: Final = 0.1
+"""The standard deviation of means of groups that shrinkage assumes, as a fraction of the range."""
 
 _FEW: Final = 12
 """The largest number of categories or dimensions for which local reports are enumerated."""
@@ -340,6 +348,8 @@ def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
 def _scalar(release: Any) -> bool:
     estimate = release.estimate
     lo, hi = estimate.bounds
+    if hasattr(estimate.margin, "of"):  # the mean of a single group
+        return _by_group(release, estimate.margin.of, np.array([estimate.value]), shrunk=False)
     return _near(estimate.value, min(max(estimate.raw, lo), hi), hi - lo)
 
 
@@ -362,6 +372,86 @@ def _pair(release: Any) -> bool:
     return _near(estimate.value, found.value * estimate.unit, estimate.unit)
 
 
+def _groups(release: Any) -> bool:
+    estimate = release.estimate
+    return _by_group(release, estimate.margin, estimate.value, shrunk=estimate.shrunk)
+
+
+def _by_group(release: Any, margin: Any, value: _Numbers, *, shrunk: bool) -> bool:
+    """Whether means of groups follow from the drawn cells.
+
+    A mean is the quotient of its two cells, clipped to the range, or the middle. If that is outside
+    the published interval, the mean is the one that the interval's test accepts most. Shrunk means
+    follow from the cells and the noise, clipped to the interval.
+    """
+    lo, hi = release.estimate.bounds
+    asked = release.assumption, release.confidence
+    low, high = ((end - lo) / (hi - lo) for end in margin.intervals((lo, hi), *asked))
+    found = (np.asarray(value) - lo) / (hi - lo)
+    public = hasattr(margin, "weighings")
+    if public:
+        total = np.isfinite(margin.drawn).astype(np.float64)
+        first = np.where(total > 0.0, (margin.drawn - lo) / (hi - lo), 0.0)
+    else:
+        first, total = margin.cells[::2], margin.cells[::2] + margin.cells[1::2]
+    if shrunk:
+        return _near(found, np.clip(_pulled(margin, first, total, public=public), low, high), 1.0)
+    some = total > 0.0
+    with np.errstate(over="ignore"):
+        plain = np.where(some, np.clip(first / np.where(some, total, 1.0), 0.0, 1.0), 0.5)
+    refuted = np.flatnonzero((plain < low - _CLOSE) | (plain > high + _CLOSE))
+    if release.version in _CLIPPED:
+        refuted = refuted[:0]
+    held = np.setdiff1d(np.arange(len(plain)), refuted)
+    if not _near(found[held], plain[held], 1.0):
+        return False
+    for some_groups, heights in margin.tests(*asked) if len(refuted) else ():
+        start = some_groups.start
+        for group in refuted[(refuted >= start) & (refuted < start + len(heights.up))].tolist():
+            own = heights.up[group - start], heights.down[group - start]
+            if not _least(found[group], first[group], total[group], *own):
+                return False
+    return True
+
+
+def _least(m: float, first: float, total: float, up: _Numbers, down: _Numbers) -> bool:
+    """Whether no mean has a smaller ratio of its test statistic to the critical value than m."""
+    ends = np.sin(np.linspace(0.0, np.pi / 2.0, len(up) + 1)) ** 2
+    ratios = [
+        max(first - at * total, 0.0) / above + max(at * total - first, 0.0) / below
+        for left, right, above, below in zip(ends[:-1], ends[1:], up, down, strict=True)
+        for at in (left, right)
+    ]
+    places = np.stack([ends[:-1], ends[1:]], axis=1).ravel()
+    best = min(ratios) * (1.0 + _CLOSE)
+    return any(r <= best and abs(at - m) <= _CLOSE for r, at in zip(ratios, places, strict=True))
+
+
+def _pulled(margin: Any, first: _Numbers, total: _Numbers, *, public: bool) -> _Numbers:
+    """Shrink means toward their pooled mean, by the variance of the noise of first − m·total."""
+    heads = margin.people if public else np.ones(len(first))
+    whole = float(heads @ total)
+    pooled = float(np.clip(heads @ first / whole, 0.0, 1.0)) if whole > 0.0 else 0.5
+    if public:
+        scales = [0.0 if each is None else each.scale for each in margin.weighings]
+        noise = 2.0 * np.square(scales)
+    else:
+        whole_noise = margin.weighed
+        a, b = 1.0 - pooled, -pooled
+        one, both = 2.0, 0.0  # the variance of one cell's noise, and the covariance of two
+        if whole_noise.closed is not None:
+            k = whole_noise.closed.cells
+            one = (k - 1) * (2 * k - 1) / (k * (k + 1))
+            both = -one / (k - 1)
+        noise = np.full(
+            len(first), whole_noise.scale**2 * (one * (a * a + b * b) + 2 * both * a * b)
+        )
+    weight = np.maximum(total, 0.0)
+    there = weight > 0.0
+    pull = np.where(there, weight / np.where(there, weight**2 + noise / _AMONG**2, 1.0), 0.0)
+    return np.asarray(pooled + pull * (first - pooled * total))
+
+
 def _as_drawn(release: Any) -> bool:
     return _near(release.value, release.raw, 0.0)
 
@@ -373,7 +463,7 @@ _VALUES: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
         "vector": _vector,
         "pair": _pair,
         "count": lambda release: release.value == max(release.raw, 0),
-        "groups": lambda _: True,  # not checked: group means are adjusted to their intervals
+        "groups": _groups,
     }
 )
 """For each kind of estimate, a function that checks whether its value follows from the draw. The

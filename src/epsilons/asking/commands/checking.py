@@ -36,8 +36,8 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--missing is for a mean: frequencies have --other.")
     if cells and given["spread"] is not None:
         raise click.UsageError("--spread is for a mean: leave it out for frequencies.")
-    if cells and any(given[name] for name in ("where", "compare")):
-        raise click.UsageError("--where and --compare are for a mean.")
+    if cells and any(given[name] for name in ("where", "compare", "shrink")):
+        raise click.UsageError("--where, --compare and --shrink are for a mean.")
     question = asked(STATISTICS["frequencies" if cells else "mean"], given)
     spoken.say(ep.check(question, **terms(given)), as_json=given["as_json"])
 

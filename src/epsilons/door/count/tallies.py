@@ -176,6 +176,13 @@ class Tally:
         return self.counts if self.heads is None else self.heads.by_level
 
     @property
+    def unit_squares(self) -> Floats | None:
+        """An upper bound on Σd² over the people of each level; None if everyone is one unit."""
+        if self.heads is None or int(self.heads.most.max(initial=1)) <= 1:
+            return None
+        return self.heads.squares(self.counts)
+
+    @property
     def sums(self) -> Integers:
         """The sum of people's integers on the grid by level, for one number per person.
 

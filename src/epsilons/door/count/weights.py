@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from epsilons.budgets.levels import Classes
 from epsilons.errors import DataError
 from epsilons.types import Floats, Integers
 
@@ -21,7 +22,9 @@ __all__ = [
     "Heads",
     "WeightFacts",
     "Weights",
+    "classes_of",
     "ends_of",
+    "facts_of",
 ]
 
 MOST_UNITS: Final = 2**32
@@ -74,6 +77,14 @@ class Heads(NamedTuple):
         """The number of people in each level."""
         return self.number if self.number.ndim == 1 else self.number.sum(axis=1)
 
+    def squares(self, units: Integers) -> Floats:
+        """An upper bound on Σd² over the people of each level, given their Σd.
+
+        It is exact if people of a level have one or two numbers of units: Σ(d − low)(high − d) ≥ 0.
+        """
+        low, high = self.fewest.astype(np.float64), self.most.astype(np.float64)
+        return np.asarray(units * (low + high) - self.by_level * low * high)
+
     def ordered(self, order: Integers) -> Heads:
         """Return the same people, with levels in another order."""
         return Heads(*(each[order] for each in self))
@@ -121,8 +132,33 @@ class Weights:
             DataError: as for `read`.
         """
         unit = self.read(lambda: _facts(weights, person), name)
-        found = np.floor(weights * (1.0 / unit) + 0.5)
-        return np.clip(found, 1, MOST_UNITS).astype(np.int64)
+        return _in_units(weights, unit)
+
+    def units_of_groups(self, weights: Floats, people: Integers, name: str) -> Integers:
+        """Return the number of units for each weight, given the number of people who have it.
+
+        Args:
+            weights: weights, in any order. Some may be the same.
+            people: the number of people with each weight.
+            name: the name of the column in messages.
+
+        Raises:
+            DataError: as for `read`.
+        """
+        return _in_units(weights, self.read(lambda: facts_of(weights, people), name))
+
+
+def _in_units(weights: Floats, unit: float) -> Integers:
+    units = np.floor(weights * (1.0 / unit) + 0.5)
+    return np.fmax(np.fmin(units, MOST_UNITS), 1.0).astype(np.int64)  # NaN must not be cast
+
+
+def classes_of(level: Integers, units: Integers, people: Integers) -> Classes:
+    """Return people by budget level and number of units. Equal pairs are added up."""
+    found, place = np.unique(level * (MOST_UNITS + 1) + units, return_inverse=True)
+    total = np.zeros(found.size, dtype=np.int64)
+    np.add.at(total, place, people)
+    return Classes(found // (MOST_UNITS + 1), found % (MOST_UNITS + 1), total)
 
 
 def ends_of(level_of: Integers, fewest: Integers, most: Integers, size: int) -> list[Integers]:
@@ -140,22 +176,27 @@ def ends_of(level_of: Integers, fewest: Integers, most: Integers, size: int) -> 
     return ends
 
 
+def facts_of(weights: Floats, people: Integers) -> WeightFacts:
+    """Return facts about weights, given the number of people who have each."""
+    good = np.isfinite(weights) & (weights > 0.0)
+    own, each = weights[good], people[good]
+    return WeightFacts(
+        people=int(people.sum()),
+        good=int(each.sum()),
+        low=float(own.min(initial=math.inf)),
+        high=float(own.max(initial=0.0)),
+        whole=int(each[np.floor(own) == own].sum()),
+        total=float((np.minimum(own, MOST_UNITS) * each).sum()),
+    )
+
+
 def _facts(weights: Floats, person: npt.NDArray[Any] | None) -> WeightFacts:
     if person is not None:
         found, who = np.unique(person, return_inverse=True)
         rows, weights = weights, np.full(found.size, math.inf)
         np.minimum.at(weights, who, np.where(rows > 0.0, rows, 0.0))  # NaN is not above 0
         np.maximum.at(weights, who, np.where(np.isinf(rows), math.inf, 0.0))
-    good = np.isfinite(weights) & (weights > 0.0)
-    own = weights[good]
-    return WeightFacts(
-        people=weights.size,
-        good=own.size,
-        low=float(own.min(initial=math.inf)),
-        high=float(own.max(initial=0.0)),
-        whole=int((np.floor(own) == own).sum()),
-        total=float(np.minimum(own, MOST_UNITS).sum()),
-    )
+    return facts_of(weights, np.ones(weights.size, dtype=np.int64))
 
 
 def _unit_of(facts: WeightFacts, name: str) -> float:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epsilons.budgets.levels import Ladder, moved
+from epsilons.budgets.levels import Ladder, budgets_of_units, moved
 from epsilons.door.count.asks import Counted, Faults, levels_of, summed
 from epsilons.door.count.tallies import GRID, HALF
 from epsilons.door.count.units import (
@@ -31,6 +31,7 @@ from epsilons.door.count.units import (
 )
 from epsilons.door.count.weights import Heads, ends_of
 from epsilons.door.engines.expressions import (
+    MOST_AT_HAND,
     Aggregate,
     added_up,
     at_hand,
@@ -46,8 +47,8 @@ from epsilons.door.engines.grid_engine import Square, lacking, valid_rows, with_
 from epsilons.door.engines.labels_engine import cells_in, labels_of
 from epsilons.door.engines.plan import Plan, Wanted
 from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
-from epsilons.door.engines.table import engine_of
-from epsilons.door.engines.weights_engine import weighted_totals
+from epsilons.door.engines.table import dialect_of, engine_of
+from epsilons.door.engines.weights_engine import in_units, weighted_totals
 from epsilons.door.given.columns import Columns
 from epsilons.types import Floats, Integers
 
@@ -72,11 +73,25 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
     Raises:
         ArgumentError: the table of levels and labels would be too large.
         FileError: the file cannot be read to its end.
-        DataError: the engine failed.
+        DataError: the engine failed, or weights are refused.
     """
+    lines = _by_pairs(_plan_of(every, table)) if table.weights is not None else None
+    if lines is None:
+        lines = _by_budgets(_plan_of(every, in_units(table)))
+    found = lines
+    return guarded(lambda: [found.margin(each) for each in every], *table.failure)
+
+
+def _plan_of(every: Sequence[Wanted], table: Columns) -> Plan:
     plan = Plan(table)
     for each in every:
         plan.add(each)
+    return plan
+
+
+def _by_budgets(plan: Plan) -> _Lines:
+    """Add up rows by budget and all labels."""
+    table = plan.table
 
     def run() -> tuple[nw.DataFrame[Any], Ladder | None]:
         import narwhals as nw
@@ -96,8 +111,47 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
     epsilon = as_floats(result["e"]) if plan.budgets else float(table.epsilon)
     if later is not None and not isinstance(epsilon, float):
         epsilon = later.of(epsilon)
-    lines = _Lines(plan, result, epsilon)
-    return guarded(lambda: [lines.margin(each) for each in every], *table.failure)
+    return _Lines(plan, result, epsilon)
+
+
+def _by_pairs(plan: Plan) -> _Lines | None:
+    """Add up rows by their pairs of budget and weight, and all labels; None if these are many.
+
+    Everything that is added up is multiplied by the units of a pair later, in `_Lines`. A sum of
+    products with the same factor is the product of the sum, so these are the integers of
+    `_by_budgets`. Proof: docs/proofs/weights.md (8).
+
+    Raises:
+        DataError: the engine failed, or weights are refused.
+    """
+    table = plan.table
+    if table.weights is None:
+        raise TypeError("these rows have no weights")
+    pair = ["e", "w"] if plan.budgets else ["w"]
+
+    def run() -> nw.DataFrame[Any] | None:
+        import narwhals as nw
+
+        if not few_budgets(table):
+            return None
+        rows = _people(plan, table)
+        totals = _totals(plan, rows)
+        parts = at_hand(added_up(rows, [*plan.by, *pair], totals), table.passed, bounded=False)
+        if dialect_of(parts) is not None:
+            return None  # there are too many
+        whole = [nw.col(name).cast(nw.Int64) for name in totals]
+        parts = plan.sorted_out(parts).select(*plan.places, *whole, *pair)
+        found = collected(parts.head(MOST_AT_HAND), table.passed)
+        return found if len(found) < MOST_AT_HAND else None
+
+    result = guarded(run, *table.failure)
+    if result is None:
+        return None
+    _, weights, name = table.weights
+    size = as_integers(result["size"])
+    units = weights.units_of_groups(as_floats(result["w"]), size, name)
+    epsilon = as_floats(result["e"]) if plan.budgets else float(table.epsilon)
+    return _Lines(plan, result, budgets_of_units(epsilon, units), units)
 
 
 def _people(plan: Plan, table: Columns) -> nw.LazyFrame[Any]:
@@ -214,20 +268,25 @@ class _Lines:
     Attributes:
         plan: the columns of the query.
         result: the lines.
-        epsilon: the budget of each line, or one budget for all.
+        epsilon: the budget of each line, or one budget for all; with weights, of one unit.
+        units: the units of a person of each line, if sums have yet to be multiplied by them.
     """
 
     plan: Plan
     result: nw.DataFrame[Any]
     epsilon: Floats | float
+    units: Integers | None = None
 
     def found(self, name: str) -> Integers:
         """Return one sum for each line. In SQL the sum of no rows is null."""
-        return as_integers(self.result[name].fill_null(0))
+        sums = as_integers(self.result[name].fill_null(0))
+        return sums if self.units is None else sums * self.units
 
     @cached_property
     def heads(self) -> Heads | None:
         """The people of each line and their units, if people have weights; otherwise None."""
+        if self.units is not None:
+            return Heads(as_integers(self.result["size"]), self.units, self.units)
         if not self.plan.weighed:
             return None
         return Heads(*(self.found(name) for name in ("heads", "fewest", "most units")))

@@ -107,8 +107,13 @@ class Plan:
 
     @property
     def weighed(self) -> bool:
-        """Whether people have weights."""
+        """Whether people have weights that were converted to units."""
         return self.table.units is not None
+
+    @property
+    def paired(self) -> bool:
+        """Whether rows are grouped by pairs of budget and weight, which are converted later."""
+        return self.table.weights is not None
 
     @property
     def folded(self) -> bool:
@@ -177,7 +182,7 @@ class Plan:
         return self.flags.setdefault(mark.column, f"w{len(self.flags)}")
 
     def rows(self, table: Columns) -> nw.LazyFrame[Any]:
-        """Return rows with all keys, numbers and flags, the budget `e`, `who` and the units `d`.
+        """Return rows with all keys, numbers and flags, and the columns of `budget_and_person`.
 
         Args:
             table: the whole table, or a part of its rows.

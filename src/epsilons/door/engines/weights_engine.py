@@ -1,4 +1,9 @@
-"""Weights of people on an engine: the same units, and the same budgets of units, as in NumPy."""
+"""Weights of people on an engine: the same units, and the same budgets of units, as in NumPy.
+
+If rows have few pairs of budget and weight, they are grouped by these pairs, and everything that
+depends on a weight is computed once for each pair, in NumPy. Otherwise it is computed for each row,
+after a pass that reads all weights. Both ways give the same integers.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +11,74 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from epsilons.budgets.levels import LESS_THAN_QUOTIENT
-from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights
-from epsilons.door.engines.expressions import Aggregate, budget_and_person, floats, grouped
+from epsilons.budgets.levels import LESS_THAN_QUOTIENT, Classes
+from epsilons.door.count.asks import levels_of
+from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights, classes_of
+from epsilons.door.engines.expressions import (
+    MOST_AT_HAND,
+    Aggregate,
+    added_up,
+    budget_and_person,
+    by_person,
+    floats,
+    grouped,
+    with_key,
+)
 from epsilons.door.engines.floats import exactly, finite
-from epsilons.door.engines.running import collected, guarded
+from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
 from epsilons.door.given.columns import Columns
+from epsilons.errors import ArgumentError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["weighed", "weighted_totals"]
+__all__ = ["classes", "in_units", "marked", "weighed", "weighted_totals"]
 
 BUDGET = "the budget of a unit"
 """The name of the column of budgets of one unit each."""
 
 
-def weighed(table: Columns, weights: Weights) -> Columns:
-    """Replace weights by numbers of units, and budgets by those of one unit.
+def marked(table: Columns, weights: Weights) -> Columns:
+    """Return `weighed` for a table in which one of the marks is `weights`."""
+    (mark,) = (mark for mark in table.marks if mark.parameter == "weights")
+    others = tuple(each for each in table.marks if each is not mark)
+    name = table.showing("weights")
+    return weighed(replace(table, marks=others), weights, mark.column, name)
 
-    The first call reads all weights, in one pass.
+
+def weighed(table: Columns, weights: Weights, column: str, name: str) -> Columns:
+    """Make a column the weights of people. They are read when rows are counted.
+
+    If people have many rows, they are read at once, and converted to units.
 
     Args:
-        table: a frame with checked columns. One of its marks is `weights`.
+        table: a frame with checked columns.
         weights: the weights of people.
+        column: the column of weights.
+        name: the name of this column in messages.
+
+    Raises:
+        DataError: as for `in_units`.
+    """
+    table = replace(table, weights=(column, weights, name))
+    return table if table.person is None else in_units(table)
+
+
+def in_units(table: Columns) -> Columns:
+    """Replace weights by numbers of units, and budgets by those of one unit, in each row.
+
+    If the weights have not been read, this reads them, in one pass.
 
     Raises:
         DataError: a weight is missing, infinite or not above 0, or the engine failed.
     """
     import narwhals as nw
 
-    (mark,) = (mark for mark in table.marks if mark.parameter == "weights")
-    given = floats(table, mark.column)
-    unit = weights.read(
-        lambda: guarded(lambda: _facts(table, given), *table.failure), table.showing("weights")
-    )
+    if table.weights is None:
+        return table
+    column, weights, name = table.weights
+    given = floats(table, column)
+    unit = weights.read(lambda: guarded(lambda: _facts(table, given), *table.failure), name)
     frame = table.frame
     units = (given * exactly(1.0 / unit, frame) + 0.5).floor()
     units = nw.when(units < 1.0).then(nw.lit(1.0)).otherwise(units)
@@ -50,8 +88,8 @@ def weighed(table: Columns, weights: Weights) -> Columns:
         budget = floats(table, epsilon)
     else:
         budget = nw.lit(epsilon) if math.isinf(epsilon) else exactly(epsilon, frame)
-    frame = frame.with_columns(units.alias(mark.column))
-    own = nw.col(mark.column)
+    frame = frame.with_columns(units.alias(column))
+    own = nw.col(column)
     part = budget / own * exactly(LESS_THAN_QUOTIENT, frame)
     frame = frame.with_columns(
         nw.when(own == 1.0).then(budget).otherwise(part).alias(BUDGET), own.cast(nw.Int64)
@@ -60,9 +98,9 @@ def weighed(table: Columns, weights: Weights) -> Columns:
         table,
         frame=frame,
         epsilon=BUDGET,
-        types={**table.types, mark.column: nw.Int64(), BUDGET: nw.Float64()},
-        marks=tuple(each for each in table.marks if each is not mark),
-        units=mark.column,
+        types={**table.types, column: nw.Int64(), BUDGET: nw.Float64()},
+        units=column,
+        weights=None,
     )
 
 
@@ -103,6 +141,33 @@ def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
         whole=int(facts["whole"]),
         total=float(facts["total"]),
     )
+
+
+def classes(table: Columns) -> Classes:
+    """Count people by budget level and number of units. Values are not read.
+
+    Raises:
+        ArgumentError: there are too many different pairs of budget and weight.
+        DataError: as for `in_units`.
+    """
+    table = in_units(table)
+
+    def run() -> nw.DataFrame[Any]:
+        rows = table.frame.select(*budget_and_person(table))
+        if table.person is not None:
+            rows = by_person(rows, {}).select("e", "d")
+        totals: dict[str, Aggregate] = {"size": ("", "rows"), "least": ("e", "min")}
+        groups = added_up(with_key(rows), ["key", "d"], totals)
+        return collected(groups.head(MOST_AT_HAND), table.passed)
+
+    found = guarded(run, *table.failure)
+    if len(found) == MOST_AT_HAND:
+        raise ArgumentError(
+            "weights with related=False: there are too many different pairs of budget and weight. "
+            "Round weights, or leave related out."
+        )
+    _, level = levels_of(as_floats(found["least"]), len(found))
+    return classes_of(level, as_integers(found["d"]), as_integers(found["size"]))
 
 
 def weighted_totals(

@@ -7,14 +7,14 @@ import numbers
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilons.budgets.levels import (
+    Classes,
     Ladder,
-    budgets_of_units,
     float_down,
     floats_down,
     is_number,
@@ -36,7 +36,7 @@ from epsilons.door.count.asks import (
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
-from epsilons.door.count.weights import Heads, Weights, ends_of
+from epsilons.door.count.weights import Heads, classes_of, ends_of
 from epsilons.door.given.categories import (
     MISSING,
     UNDECLARED,
@@ -82,7 +82,6 @@ __all__ = [
     "read_labels",
     "unchecked",
     "unnamed",
-    "weighed",
 ]
 
 
@@ -153,7 +152,7 @@ def read(
     if y is not None:
         second = floats(y, names.of("y"), lenient=lenient, private=private)
         if second.size != numbers_.size:
-            raise _other_length(names.values, names.of("y"))
+            raise other_length(names.values, names.of("y"))
     budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
     return Arrays(numbers_, budgets, who, beside=second)
 
@@ -225,11 +224,12 @@ def unchecked(
         who, nobody = people(person, names.person, lenient=lenient)
     for name, other in ((names.epsilon, budgets), (names.person, who)):
         if isinstance(other, np.ndarray) and other.size != rows:
-            raise _other_length(names.values, name)
+            raise other_length(names.values, name)
     return budgets, who, nobody
 
 
-def _other_length(first: str, second: str) -> ArgumentError:
+def other_length(first: str, second: str) -> ArgumentError:
+    """Return the error for two columns of different lengths, given their names."""
     return ArgumentError(
         f"{first} and {second} have different lengths: give each one entry per row."
     )
@@ -398,31 +398,6 @@ class CellArrays:
     units: Integers | None = None
 
 
-Held = TypeVar("Held", Arrays, CellArrays)
-
-
-def weighed(held: Held, weights: Weights, given: object, names: Names) -> Held:
-    """Add the units of each row's person, and replace budgets by those of one unit.
-
-    Args:
-        held: rows, after all checks.
-        weights: the weights of people.
-        given: one weight for each row.
-        names: the names of the columns in messages.
-
-    Raises:
-        ArgumentError: the lengths differ, or it is not a single column.
-        ColumnError: a weight is not a number.
-        DataError: a weight is missing, infinite or not above 0.
-    """
-    name = names.of("weights")
-    found = floats(given, name, lenient=False)
-    if found.size != (held.cell if isinstance(held, CellArrays) else held.values).size:
-        raise _other_length(names.values, name)
-    units = weights.units(found, held.person, name)
-    return replace(held, epsilon=budgets_of_units(held.epsilon, units), units=units)
-
-
 def read_labels(
     values: object,
     epsilon: object,
@@ -457,7 +432,7 @@ def read_labels(
     if groups is not None:
         group = groups_of(groups, columns or {}, names, lenient=lenient, private=private)
         if group.size != cell.size:
-            raise _other_length(names.values, "by")
+            raise other_length(names.values, "by")
         cell = joined(group, cell, len(categories.labels))
     return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
 
@@ -700,6 +675,14 @@ def fold(
             fewest, most = ends_of(who, units, units, rows.size)
             units, doubles = fewest, int((fewest != most).sum())
     return ArrayPeople(who, rows, epsilon, conflicts, units, doubles)
+
+
+def classes(arrays: Arrays) -> Classes:
+    """Count people by budget level and number of units."""
+    people = fold(arrays.epsilon, arrays.person, arrays.values.size, arrays.units)
+    if people.units is None:
+        raise TypeError("these rows have no weights")
+    return classes_of(people.by_level[1], people.units, np.ones_like(people.units))
 
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:

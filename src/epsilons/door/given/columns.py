@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from epsilons.budgets.levels import Ladder
 from epsilons.door.count.asks import Names, said
+from epsilons.door.count.weights import Weights
 from epsilons.door.engines.entries import Spelling, as_declared, bytewise, written
 from epsilons.door.engines.floats import on_ladder, rounded_down
 from epsilons.door.engines.running import UNUSABLE, Passed, guarded, on_terminal, unknown_column
@@ -90,6 +91,8 @@ class Columns:
         menu: the menu of the words in the column of budgets; None if it contains numbers.
         units: the column of units, if people have weights; otherwise None. `epsilon` is then the
             column of the budgets of one unit each.
+        weights: the column of weights that have not been converted to units, with the name of that
+            column in messages; otherwise None.
     """
 
     frame: nw.LazyFrame[Any]
@@ -108,6 +111,7 @@ class Columns:
     recast: frozenset[str] = frozenset()
     menu: Menu | None = None
     units: str | None = None
+    weights: tuple[str, Weights, str] | None = None
 
     @property
     def named(self) -> dict[str, str]:

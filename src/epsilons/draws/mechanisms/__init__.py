@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from epsilons.draws.mechanisms.several import Parallel, SeveralSums, build_several
     from epsilons.draws.mechanisms.sums import (
+        PARTS_OF_A_VARIANCE,
         Additive,
         SumAndSquares,
         build,
@@ -40,6 +41,7 @@ else:
     __getattr__, __dir__ = names(__name__)
 
 __all__ = [
+    "PARTS_OF_A_VARIANCE",
     "Additive",
     "Candidates",
     "CellSums",

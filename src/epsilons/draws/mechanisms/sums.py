@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, ClassVar, Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -95,10 +95,10 @@ class Additive:
         """Return the lattice point of the data, before noise."""
         return self.point(tally.sums)
 
-    def point(self, sums: Integers) -> int:
-        """Return the lattice point floor(Σ k·sum / grid) for given sums by level."""
+    def point(self, sums: Integers, part: Fraction = Fraction(1)) -> int:
+        """Return the lattice point floor(Σ k·part·sum / grid) for given sums by level."""
         weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
-        return int(weighted // self.grid)
+        return int(weighted * part.numerator // (self.grid * part.denominator))
 
     @overload
     def draw(self, source: Source, size: None = None, total: int = 0) -> int: ...
@@ -124,7 +124,7 @@ class Additive:
             return noise.astype(object) + total
         return noise + total  # both are below 2⁶² in absolute value
 
-    def estimate(self, drawn: int) -> float:
+    def estimate(self, drawn: int | Fraction) -> float:
         """Return the mean of a lattice point, in data units; it can be outside the bounds."""
         lo, hi = self.bounds
         return (lo + hi) / 2.0 + (hi - lo) * ratio(drawn - self._middle, self.divisor)
@@ -333,6 +333,12 @@ def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 # The mechanism of a mean and its spread: two integer sums, at the privacy loss of one.
 
+PARTS_OF_A_MEAN: Final = (Fraction(1), Fraction(1))
+"""The factors of both sums with which the squares of a mean cost nothing."""
+
+PARTS_OF_A_VARIANCE: Final = (Fraction(3, 4), Fraction(9, 4))
+"""The factors of both sums for a variance: larger squares, at the same privacy loss."""
+
 
 @storable("mechanisms.SumAndSquares")
 @dataclass(frozen=True, eq=False)
@@ -340,16 +346,17 @@ class SumAndSquares:
     """A weighted sum of integers, and a weighted sum of their centred squares, each with noise.
 
     A person's value is an integer g in [0, grid], and their square is v = floor((g − grid/2)² /
-    grid). The mechanism draws the lattice points floor(Σ k·g / grid) and floor(Σ k·v / grid), plus
-    independent noise for each. Each noise has the same distribution as for a single sum. The object
-    holds no data: the sums are passed to `draw`.
+    grid). The mechanism draws the lattice points floor(Σ k·a·g / grid) and floor(Σ k·b·v / grid),
+    plus independent noise for each. Each noise has the same distribution as for a single sum. The
+    factors a and b are `parts`: both 1 for a mean. The object holds no data: the sums are passed to
+    `draw`.
 
     Guarantee:
-        Replacing a person moves g and v together by at most `reach` = grid, because a large change
-        of g is between values with similar squares. So a person of weight k moves the two lattice
-        points together by at most m = ceil(k·reach/grid) + 1, where the 1 is for the second
-        rounding; if k is 0, by 0. The loss is at most m/scale. It is rational, and
-        `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
+        Replacing a person changes a·g and b·v together by at most `reach`, because a large change
+        of g is between values with similar squares. If a = b = 1, this is the grid. So a person of
+        weight k moves the two lattice points together by at most m = ceil(k·reach/grid) + 1, where
+        the 1 is for the second rounding; if k is 0, by 0. The loss is at most m/scale. It is
+        rational, and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
@@ -359,14 +366,16 @@ class SumAndSquares:
         levels: budget levels ε.
         counts: the number of people at each level.
         weights: the integer weight k of a person at each level.
-        reach: the maximum change of one person's g and v together.
+        reach: the maximum change of one person's a·g and b·v together.
         grid: the divisor of both sums.
         law: the distribution of each noise.
-        divisor: D, the denominator of a mean, in lattice steps.
+        divisor: D, the sum of all weights over that of the estimator, in lattice steps.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None, because everyone is used without sampling.
+        parts: the factors a and b of both sums.
     """
 
+    LATER: ClassVar = ("parts",)
     kind = "sum and squares"
     keep = None
     levels: Floats
@@ -377,13 +386,15 @@ class SumAndSquares:
     law: Law
     divisor: Fraction
     bounds: tuple[float, float]
+    parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN
 
     def __post_init__(self) -> None:
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
-        """Return the lattice points of Σ k·g and Σ k·v, before noise."""
-        return self.alone.point(tally.sums), self.alone.point(tally.squares)
+        """Return the lattice points of Σ k·a·g and Σ k·b·v, before noise."""
+        first, second = self.parts
+        return self.alone.point(tally.sums, first), self.alone.point(tally.squares, second)
 
     @overload
     def draw(
@@ -412,11 +423,12 @@ class SumAndSquares:
 
     def estimate(self, drawn: tuple[int, int]) -> float:
         """Return the mean of a drawn pair, in data units; it can be outside the bounds."""
-        return self.alone.estimate(drawn[0])
+        return self.alone.estimate(int(drawn[0]) / self.parts[0])
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """Return `estimate` for an array of draws."""
-        return self.alone.estimates(drawn[:, 0])
+        first = drawn[:, 0]
+        return self.alone.estimates(first if self.parts[0] == 1 else first / float(self.parts[0]))
 
     def moments(self, drawn: tuple[int, int]) -> tuple[float, float]:
         """Return the noisy first and second moment around the middle, on a unit range.
@@ -424,9 +436,14 @@ class SumAndSquares:
         Returns:
             Σ w·(x − ½) and Σ w·(x − ½)² plus noise, with weights w = k/Σk.
         """
-        middle = Fraction(self.all_weights, 2)
         whole = Fraction(self.all_weights)
-        return ratio(drawn[0] - middle, whole), ratio(Fraction(drawn[1]), whole)
+        first, second = (int(each) / part for each, part in zip(drawn, self.parts, strict=True))
+        return ratio(first - whole / 2, whole), ratio(second, whole)
+
+    @property
+    def quiet(self) -> float:
+        """The noise scale of the second moment, as a multiple of that of the first."""
+        return float(self.parts[0] / self.parts[1])
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
@@ -441,15 +458,16 @@ class SumAndSquares:
         """The scale of each noise, in lattice steps."""
         return self.alone.scale
 
-    @property
+    @cached_property
     def weighing(self) -> Weighing:
         """The estimator of the mean on a unit range, with the integer weights of the mechanism."""
-        return self.alone.weighing
+        alone = self.alone.weighing
+        return replace(alone, scale=alone.scale / float(self.parts[0]))
 
     @property
     def slack(self) -> float:
         """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
-        return self.alone.slack
+        return self.alone.slack / float(min(self.parts))
 
     @property
     def all_weights(self) -> int:
@@ -471,8 +489,22 @@ class SumAndSquares:
         )
 
 
+def reach_of(grid: int, parts: tuple[Fraction, Fraction]) -> int:
+    """Return a bound on the change of a·g and b·v together, if one person is replaced.
+
+    Values at the distance D have squares that differ by at most D·(grid − D)/grid before they are
+    rounded down. Proof: docs/proofs/moment.md (1), (13).
+    """
+    a, b = parts
+    return math.ceil(a * grid if b <= a else (a + b) ** 2 / (4 * b) * grid + b)
+
+
 def build_moments(
-    allocation: Allocation, *, grid: int, bounds: tuple[float, float]
+    allocation: Allocation,
+    *,
+    grid: int,
+    bounds: tuple[float, float],
+    parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN,
 ) -> SumAndSquares | Additive:
     """Build the mechanism of an allocation, with a sum of squares if it costs no privacy.
 
@@ -483,28 +515,40 @@ def build_moments(
     alone = build(allocation, grid=grid, bounds=bounds)
     if allocation.stairs is not None:
         return alone
-    return with_squares(alone, Fraction(allocation.total))
+    return with_squares(alone, Fraction(allocation.total), parts)
 
 
-def with_squares(alone: Additive, total: Fraction = Fraction(1)) -> SumAndSquares:
+def with_squares(
+    alone: Additive,
+    total: Fraction = Fraction(1),
+    parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN,
+) -> SumAndSquares:
     """Return the mechanism of a mean and its squares; its weights are smaller by one.
+
+    If a person changes both sums by more than the grid, weights are smaller in proportion.
 
     Args:
         alone: the mechanism of the sum, with Laplace noise or without noise.
         total: the sum of the weights of the estimator.
+        parts: the factors of both sums.
     """
-    weights, divisor = alone.weights, alone.divisor
+    weights, divisor, grid = alone.weights, alone.divisor, alone.grid
+    reach = reach_of(grid, parts)
     if alone.law.loss(1) != np.inf:  # without noise, the second rounding costs no privacy
         weights = np.maximum(weights - 1, 0)
+        if reach != grid:
+            smaller = [k * grid // reach for k in weights.tolist()]
+            weights = np.array(smaller, dtype=np.int64)
         people = zip(weights.tolist(), alone.counts.tolist(), strict=True)
         divisor = Fraction(sum(k * n for k, n in people)) / total
     return SumAndSquares(
         alone.levels,
         alone.counts,
         weights,
-        alone.grid,
-        alone.grid,
+        reach,
+        grid,
         alone.law,
         divisor,
         alone.bounds,
+        parts,
     )

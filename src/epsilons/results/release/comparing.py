@@ -272,7 +272,9 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
     _check(first, second)
     places, names = _places(first, second)
     changes, factors, planned = _ends((first, second), places, level)
-    one, other = (np.atleast_1d(each.value).astype(np.float64) for each in (first, second))
+    one, other = (
+        np.atleast_1d(each.estimate.compared_by).astype(np.float64) for each in (first, second)
+    )
     before, after = one[[i for i, _ in places]], other[[j for _, j in places]]
     lo, hi = _limits(first)
     small, large = sorted((abs(lo), abs(hi)))
@@ -482,7 +484,7 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
     else:
         low, high = estimate.band(assumption, confidence)
         ends = [(low[i] - high[j], high[i] - low[j]) for i, j in pairs]
-    value, wide, rows = estimate.value, estimate.unit, []
+    value, wide, rows = estimate.compared_by, estimate.unit, []
     for (i, j), (a, b) in zip(pairs, ends, strict=True):
         sign = 1.0 if value[i] >= value[j] else -1.0
         first, second = (i, j) if sign > 0.0 else (j, i)
@@ -538,7 +540,7 @@ def combined_of(release: Release, weights: Mapping[Any, float], confidence: floa
     else:
         level = 1.0 - (1.0 - confidence) / max(int(np.count_nonzero(vector)), 1)
         low, high = weighted_ends(vector, estimate.interval(assumption, level))
-    return Estimated(min(max(float(vector @ estimate.value), low), high), low, high)
+    return Estimated(min(max(float(vector @ estimate.compared_by), low), high), low, high)
 
 
 def _several(name: str, release: Release) -> tuple[Any, tuple[Any, ...]]:

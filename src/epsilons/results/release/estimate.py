@@ -76,6 +76,11 @@ class Estimate:
         return self.in_percent or bool(self.ranks)
 
     @property
+    def compared_by(self) -> Any:
+        """The numbers that comparisons use: the published ones, unless these are shrunk."""
+        return self.value
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of its numbers; a single "" if there is only one number."""
         return ("",)

@@ -59,6 +59,9 @@ class GroupsMargin(AnyMargin, Protocol):
     def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
         """The mean of each group, adjusted if necessary to be inside its own interval."""
 
+    def shrunk(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
+        """The mean of each group, shrunk toward all of them, inside its own interval."""
+
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
@@ -107,9 +110,11 @@ class Groups(Estimate):
         compared: pairs of groups; their differences and ratios are shown with the means.
         published: the published means, within the bounds; None if they are `margin.means`, as in
             all releases of version 0.2.0.
+        shrunk: whether the published means are shrunk toward the mean of all groups. Intervals and
+            comparisons are those of the drawn numbers.
     """
 
-    LATER: ClassVar = ("compared", "published")
+    LATER: ClassVar = ("compared", "published", "shrunk")
     kind: ClassVar = "groups"
     remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
@@ -121,6 +126,7 @@ class Groups(Estimate):
     outside: bool = False
     compared: tuple[tuple[Any, Any], ...] = ()
     published: tuple[float, ...] | None = None
+    shrunk: bool = False
 
     def __post_init__(self) -> None:
         for first, second in self.compared:
@@ -134,6 +140,11 @@ class Groups(Estimate):
             means = np.array(self.published, dtype=np.float64)
         means.flags.writeable = False
         return means
+
+    @property
+    def compared_by(self) -> Floats:
+        """The means that comparisons use, without shrinkage."""
+        return self.margin.means(self.bounds) if self.shrunk else self.value
 
     @property
     def raw(self) -> Floats:
@@ -182,7 +193,8 @@ class Groups(Estimate):
         """
         one, other = self._places(first, second)
         low, high = self.margin.difference(one, other, self.bounds, assumption, confidence)
-        value = float(self.value[one] - self.value[other])
+        means = self.compared_by
+        value = float(means[one] - means[other])
         nothing = low <= -self.unit and high >= self.unit
         labels = self.labels[one], self.labels[other]
         told = value, low, high, confidence
@@ -205,7 +217,8 @@ class Groups(Estimate):
         small, large = sorted((abs(lo), abs(hi)))
         least, most = small / large, large / small if small > 0.0 else np.inf
         low, high = min(max(low, least), most), max(min(high, most), least)
-        top, bottom = float(self.value[one]), float(self.value[other])
+        means = self.compared_by
+        top, bottom = float(means[one]), float(means[other])
         value = top / bottom if bottom else np.inf if top else np.nan
         labels = self.labels[one], self.labels[other]
         nothing = (low, high) == (least, most)

@@ -244,7 +244,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         words_of_it = (self.assumption, self.loss, self.confidence)
         sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
         weighted = isinstance(self.spent, PerWeight)  # nothing is proven for unrelated budgets
-        return tuple(side for side in sides if side.related is not False or not weighted)
+        told = not weighted or self.related is False
+        return tuple(side for side in sides if side.related is not False or told)
 
     @property
     def _budgets(self) -> Budgets | None:

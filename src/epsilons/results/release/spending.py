@@ -16,6 +16,7 @@ from epsilons import words
 from epsilons.budgets.levels import budgets_of_people, budgets_of_units
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.frozen import storable
+from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Integers
 
 _ROWS = 8
@@ -123,11 +124,12 @@ class Spending(Sequence[Spent]):
         """
         return ByLevel(levels, spent, None)
 
-    def of_weights(self, name: str | None) -> tuple[str, str]:  # noqa: ARG002
+    def of_weights(self, name: str | None, assumption: Assumption) -> tuple[str, str]:  # noqa: ARG002
         """Return sentences about weights, for what is protected and assumed; empty without weights.
 
         Args:
             name: the column of weights; None for an array.
+            assumption: the assumption about the data.
         """
         return "", ""
 
@@ -266,9 +268,9 @@ class PerWeight(ByLevel):
         several = np.minimum(np.nextafter(spent * units, math.inf), budgets)  # never understated
         return np.where(units == 1.0, spent, several)
 
-    def of_weights(self, name: str | None) -> tuple[str, str]:
+    def of_weights(self, name: str | None, assumption: Assumption) -> tuple[str, str]:
         """Return sentences about weights, for what is protected and for what is assumed."""
-        return words.weighed(name, self.unit, max(self.amounts, default=0.0))
+        return words.weighed(name, self.unit, max(self.amounts, default=0.0), assumption)
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:

@@ -86,7 +86,8 @@ STAGES: Final = {
     "reduction": "noisy counts, a range and a sum plus noise, on a sample of the people",
     "sampled sum": "sums plus noise over people who were kept at random",
     "bit": "a randomized response",
-    "mean": "a randomized response about the value, rounded at random, or the value plus noise",
+    "mean": "a randomized response about the value, rounded at random, or a step near it with a "
+    "higher probability than others, or the value plus noise",
     "vector": "a randomized response about random directions",
     "frequencies": "randomized responses about categories",
 }
@@ -115,6 +116,8 @@ PAPERS: Final = {
     ),
     'Duchi, Jordan and Wainwright, "Minimax optimal procedures for locally private estimation", '
     "2018": "vector",
+    'Wang, Xiao, Yang, Zhao, Hui, Shin, Shin and Yu, "Collecting and analyzing multidimensional '
+    'data with local differential privacy", ICDE 2019': "piecewise",
     'McSherry and Talwar, "Mechanism design via differential privacy", 2007': "selection",
     'McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private selection",'
     " NeurIPS 2020": "nested",

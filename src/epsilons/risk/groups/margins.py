@@ -24,6 +24,7 @@ from epsilons.risk.groups.reach import (
     inverted,
     least_refuted,
     noise_of,
+    shrunk,
 )
 from epsilons.risk.margins import Behind, Bounds, Margin, weighted_ends
 from epsilons.risk.mean import SAMPLING
@@ -127,17 +128,30 @@ class GroupMargins(Margin, ABC):
         found = self._estimates
         if not ((self._firsts < 0.0) | (self._firsts > self.weights)).any():
             return lo + (hi - lo) * found
-        for some, heights in self._tests(assumption, confidence):
+        for some, heights in self.tests(assumption, confidence):
             low, high = inverted(self._firsts[some], self.weights[some], heights)
             estimates = found[some]
             outside = np.flatnonzero((estimates < low) | (estimates > high))
             if len(outside):
-                estimates[outside] = least_refuted(
+                least = least_refuted(
                     self._firsts[some][outside],
                     self.weights[some][outside],
                     Heights(heights.up[outside], heights.down[outside]),
                 )
+                estimates[outside] = np.clip(least, low[outside], high[outside])
         return lo + (hi - lo) * found
+
+    def shrunk(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
+        """The mean of each group, shrunk toward all of them, within its own confidence interval.
+
+        Proof: docs/proofs/groups.md (30).
+        """
+        first, total = float(self._firsts.sum()), float(self.weights.sum())
+        pooled = min(max(first / total, 0.0), 1.0) if total > 0.0 else 0.5
+        variance = self.weighed.scale**2 * float(self._noise(np.array(pooled)))
+        found = shrunk(self._firsts, self.weights, pooled, variance)
+        lo, hi = bounds
+        return lo + (hi - lo) * np.clip(found, *self.unit(assumption, confidence))
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
@@ -206,15 +220,13 @@ class GroupMargins(Margin, ABC):
         shares = np.clip(self.weights, 0.0, 1.0)
         some, index = binned(shares)
         bias = reach.typical(some)[index]
-        noise = self.weighed.scale**2 * self._variance
+        noise = self.weighed.scale**2 * self._noise(self._estimates)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = (np.square(bias) + noise) / np.square(shares)
         return np.where(shares > 0.0, np.minimum(found, 1.0), 1.0)
 
-    @property
-    def _variance(self) -> Floats:
-        """The variance of (1 − m)·z_A − m·z_B at the estimated means m, in units of scale²."""
-        m = self._estimates
+    def _noise(self, m: Floats) -> Floats:
+        """The variance of (1 − m)·z_A − m·z_B, in units of scale²."""
         square, closed = np.square(m) + np.square(1.0 - m), self.weighed.closed
         if closed is None:
             return 2.0 * square
@@ -224,11 +236,11 @@ class GroupMargins(Margin, ABC):
     def unit(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A confidence interval for the mean of each group, on the unit range."""
         ends = np.empty((2, self.numbers))
-        for some, heights in self._tests(assumption, confidence):
+        for some, heights in self.tests(assumption, confidence):
             ends[:, some] = inverted(self._firsts[some], self.weights[some], heights)
         return ends[0], ends[1]
 
-    def _tests(self, assumption: Assumption, confidence: float) -> Iterator[tuple[slice, Heights]]:
+    def tests(self, assumption: Assumption, confidence: float) -> Iterator[tuple[slice, Heights]]:
         """Yield the critical values of the groups' tests in batches."""
         reach, beta = self.reach(assumption, self.error_of(confidence))
         part = beta * reach.spent

@@ -12,6 +12,7 @@ import numpy as np
 
 from epsilons.frozen import storable
 from epsilons.risk import mean
+from epsilons.risk.groups.reach import shrunk
 from epsilons.risk.margins import Bounds, Margin, Weighed, weighted_ends
 from epsilons.risk.ratio import Difference
 from epsilons.risk.tails.combined import Contrast
@@ -74,6 +75,19 @@ class PublicGroups(Margin):
     ) -> Floats:
         """The mean of each group; it is always in the group's interval."""
         return self.means(bounds)
+
+    def shrunk(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
+        """The mean of each group, shrunk toward all of them, within its own confidence interval.
+
+        Proof: docs/proofs/groups.md (30).
+        """
+        lo, hi = bounds
+        told = np.isfinite(self.drawn)
+        people, unit = self.people * told, (np.where(told, self.drawn, lo) - lo) / (hi - lo)
+        pooled = min(max(float(people @ unit) / max(int(people.sum()), 1), 0.0), 1.0)
+        scales = np.array([0.0 if each is None else each.scale for each in self.weighings])
+        found = shrunk(unit, told.astype(np.float64), pooled, 2.0 * np.square(scales))
+        return np.clip(lo + (hi - lo) * found, *self.intervals(bounds, assumption, confidence))
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float

@@ -22,7 +22,7 @@ from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_row, of_me
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers
 
-__all__ = ["Heights", "inverted", "least_refuted"]
+__all__ = ["Heights", "inverted", "least_refuted", "shrunk"]
 
 
 # Confidence intervals: the means that a test accepts, given its critical values.
@@ -79,7 +79,8 @@ def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
     """The mean m with the smallest ratio of |first − m·total| to its critical value.
 
     Critical values are constant within a bin of means, and first − m·total is monotone in m. So the
-    smallest ratio is at an edge of a bin, unless first − m·total is 0 somewhere.
+    smallest ratio is at an edge of a bin, unless first − m·total is 0 somewhere. Of equal ratios,
+    the one nearest to first/total counts.
 
     Args:
         first: T at m = 0, for each group.
@@ -91,8 +92,31 @@ def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
     allowed = np.where(off > 0.0, heights.up, heights.down)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(off == 0.0, 0.0, np.abs(off) / allowed)
-    best = np.argmin(ratio.swapaxes(0, 1).reshape(len(first), -1), axis=1)
+    ratio = ratio.swapaxes(0, 1).reshape(len(first), -1)
+    far = np.abs(np.clip(first / total, 0.0, 1.0)[:, None] - edges.reshape(-1))
+    best = np.argmin(np.where(ratio == ratio.min(axis=1, keepdims=True), far, np.inf), axis=1)
     return np.asarray(edges.reshape(-1)[best])
+
+
+_APART: Final = 0.1
+"""Standard deviation of the means of groups around their pooled mean, as a fraction of the range,
+that shrinkage assumes."""
+
+
+def shrunk(first: Floats, total: Floats, pooled: float, variance: float | Floats) -> Floats:
+    """Means on the unit range, shrunk toward their pooled mean. Proof: docs/proofs/groups.md (30).
+
+    Args:
+        first: T at m = 0, for each group.
+        total: decrease of T from m = 0 to m = 1. The mean is the pooled one if it is not positive.
+        pooled: the pooled mean.
+        variance: the variance of the noise of T at the pooled mean.
+    """
+    weight, off = np.maximum(total, 0.0), first - pooled * total
+    prior = _APART**2 * weight
+    with np.errstate(invalid="ignore", over="ignore"):
+        moved = prior * off / np.where(prior > 0.0, prior * weight + variance, 1.0)
+    return np.where(np.isfinite(moved), pooled + moved, pooled)
 
 
 _ABOUT_SHARE: Final = 0.05

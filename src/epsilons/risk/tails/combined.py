@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -546,11 +547,79 @@ class Contrast:
 
     def _beside(self, alpha: Floats, sigma: float) -> Floats:
         """Bound on P(S + X > alpha), where S is stochastically at most a Rayleigh variable."""
+
+        def above(s: Floats) -> Floats:
+            return np.asarray(np.exp(-np.minimum(0.5 * np.square(s / sigma), 745.0)))
+
+        return self._convolved(alpha, above)
+
+    def _convolved(self, alpha: Floats, above: Callable[[Floats], Floats]) -> Floats:
+        """Bound on P(S + X > alpha), where `above` bounds P(S > s) for s ≥ 0."""
         ends = alpha[:, None] * np.linspace(0.0, 1.0, _STEPS + 1)
-        beyond = np.exp(-np.minimum(0.5 * np.square(ends / sigma), 745.0))
+        beyond = above(ends)
         pieces = beyond[:, :-1] - beyond[:, 1:]
         near = (pieces * self.tail(alpha[:, None] - ends[:, 1:])).sum(axis=1)
         return np.asarray(near + beyond[:, -1])
+
+
+_WIDER: Final = 1.5
+"""Unit of the tables of `Hull`, as a multiple of the largest coefficient. With up to ten cells,
+the probability beyond half of the period is then negligible. Proof: docs/proofs/pairs.md (12)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hull(Contrast):
+    """The noise of any linear combination of up to ten cells that is between given ones.
+
+    Tails are those of the law. Beyond the median, a tail is largest at a given combination.
+    Proof: docs/proofs/pairs.md (12).
+
+    Attributes:
+        values: the coefficients, one row for each given combination, or only one of them.
+    """
+
+    @cached_property
+    def _rows(self) -> Floats:
+        rows = np.atleast_2d(self.values)
+        if self.closed is None:
+            return rows
+        return np.asarray(rows - (rows.max(axis=1) + rows.min(axis=1))[:, None] / 2.0)
+
+    @cached_property
+    def variance(self) -> float:
+        """The largest variance of the noise."""
+        return max(Contrast(row, self.scale, self.closed).variance for row in self._rows)
+
+    @cached_property
+    def _laws(self) -> tuple[Combined, Floats]:
+        """The laws of all rows that are not 0, and the unit of each table."""
+        largest = np.abs(self._rows).max(axis=1)
+        rows, units = self._rows[largest > 0.0], _WIDER * largest[largest > 0.0]
+        cells = None if self.closed is None else self.closed.cells
+        found = [_of_four(cells, tuple(row.tolist())) for row in rows / units[:, None]]
+        logs, below = (
+            np.concatenate([getattr(law, name) for law in found]) for name in ("logs", "below")
+        )
+        return Combined(logs, below), self.scale * units
+
+    def tail(self, alpha: Floats) -> Floats:
+        """Bound on P(X > alpha); 1 if alpha is not positive."""
+        law, units = self._laws
+        far = np.maximum(np.asarray(alpha, dtype=np.float64), 0.0)
+        rows = np.arange(len(units)).reshape(-1, *[1] * far.ndim)
+        logs = law.log_exceeds(rows, far / units[rows])
+        return np.where(far > 0.0, np.exp(logs.max(axis=0)), 1.0)
+
+    def with_sum(self, above: Callable[[Floats], Floats], beta: float) -> float:
+        """An α with P(|S + X| > α) ≤ β, where `above` bounds P(S > s) and P(−S > s) for s ≥ 0."""
+        if not math.isfinite(self.scale):
+            return math.inf
+        unit = math.sqrt(self.variance)
+        if unit <= 0.0:
+            return least(lambda far: 2.0 * float(above(np.array([far]))[0]) - beta, 1e-6)
+        return least(
+            lambda far: 2.0 * float(self._convolved(np.array([far]), above)[0]) - beta, unit
+        )
 
 
 @lru_cache(maxsize=512)

@@ -242,19 +242,31 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
 # y = g − grid/2 and D = |g − g′|, the squares y²/grid differ by D·|y + y′|/grid, and
 # |y + y′| ≤ grid − D. So they differ by less than grid − D, or are equal if D is the grid.
 # grid − D is an integer, so rounding down does not increase their difference beyond it.
+#
+# With factors a and b of both sums: if b ≤ a, a·D + b·(grid − D) ≤ a·grid. Otherwise the squares
+# after rounding differ by less than D·(grid − D)/grid + 1, and a·D + b·D·(1 − D/grid) is largest at
+# D = grid·(a + b)/2b.
 
 
 def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
     """Return the privacy loss of a person at each level, from a sum and a sum of squares.
 
     The two sums together change by at most k·reach on the grid. Each quotient is rounded down, so
-    each change is at most rounded up, and ceil(a) + ceil(b) ≤ ceil(a + b) + 1.
+    each change is at most rounded up, and ceil(x) + ceil(y) ≤ ceil(x + y) + 1.
 
     Raises:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
             of its law.
     """
     moves = lattice_moves(mechanism, "half of a square is no square.")
+    a, b = (Fraction(part) for part in getattr(mechanism, "parts", (1, 1)))
+    if min(a, b) <= 0:
+        raise PrivacyError("The factors of both sums must be positive.")
+    if (
+        mechanism.reach
+        < (a if b <= a else (a + b) ** 2 / (4 * b) + b / mechanism.grid) * mechanism.grid
+    ):
+        raise PrivacyError(_SHORT)
     law = one_number(mechanism.law)
     if law.steps != 1:
         raise PrivacyError("Each of two sums may cross a stair of its own.")

@@ -1,0 +1,385 @@
+"""Intervals of means and shares by a test of each value, with the Lorenz curve of the weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from epsilons.frozen import storable
+from epsilons.risk import cells, mean
+from epsilons.risk.margins import Bounds, Weighed
+from epsilons.risk.shares import WeighedCells
+from epsilons.risk.spread import DECIDED_AT, Parts, Seen, Spreading, Terms, Way, WeighedSpread
+from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
+from epsilons.types import Floats
+
+# Only the noise is random for these people if budgets may be related to values. If their mean is
+# T, the noiseless estimate is between two ends that depend on T and on the weights alone. T is
+# rejected if what was drawn is too far outside of them. The interval has all T that are not
+# rejected. Data are on a unit range.
+# Proof: docs/proofs/lorenz.md (1), (2), (3).
+
+
+Far: TypeAlias = Callable[[Floats], Floats]
+"""Type of a bound on |c + noise|, as a function of the largest |c|."""
+
+_NODES: Final = 33
+"""Number of biases at which the quantile of noise without a closed form is computed."""
+
+_HALVINGS: Final = 48
+"""Bisection steps: ends are found to 2⁻⁴⁸ of the range, and rounded outwards."""
+
+
+class Curve:
+    """The Lorenz curve of weights: how much the lightest people have, by their share of people.
+
+    Proof: docs/proofs/lorenz.md (1), (2), (3), (5).
+
+    Args:
+        weighing: the estimator, which uses everyone.
+    """
+
+    def __init__(self, weighing: Weighing) -> None:
+        order = np.argsort(weighing.weights, kind="stable")
+        counts = weighing.counts[order]
+        self._weighing, self._total = weighing, weighing.total
+        self._shares = np.append(0.0, np.cumsum(counts) / weighing.n)
+        self._held = np.append(0.0, np.cumsum(counts * weighing.weights[order]))
+        below_average = int(np.argmax(self._total * self._shares - self._held))
+        self._light = float(self._shares[below_average])
+        self._reaches: dict[tuple[float, float], Far] = {}
+
+    def share(self, weight: float) -> float:
+        """The largest share of people who have this much weight together."""
+        return float(np.interp(weight, self._held, self._shares))
+
+    def lowest(self, truth: Floats, apart: float) -> Floats:
+        """The lowest estimate without noise, if the mean of these people is `truth`.
+
+        Args:
+            truth: the mean, in [0, 1].
+            apart: largest difference between the means of people at different budgets.
+        """
+        # People at each level have a mean within a window of length `apart`. The worst case has the
+        # heaviest people at its lower end, and this share of people at its upper end.
+        share = np.minimum(np.maximum(self._light, (truth - 1.0 + apart) / apart), truth / apart)
+        share = np.clip(share, 0.0, 1.0)
+        lost = share * self._total - np.interp(share, self._shares, self._held)
+        return np.asarray((1.0 - self._total) / 2.0 + truth * self._total - apart * lost)
+
+    def intervals(
+        self, drawn: Floats, apart: float, beta: float, slack: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        """For each number, all means that are not rejected, at error probability beta.
+
+        Args:
+            drawn: what was drawn.
+            apart: largest difference between the means of people at different budgets.
+            beta: the error probability.
+            slack: error from rounding to integers.
+        """
+        far = self._far(apart, beta)
+        low = 1.0 - self._highest(1.0 - drawn + slack, apart, far)
+        return low, self._highest(drawn + slack, apart, far)
+
+    def beyond(self, drawn: Floats, apart: float, reach: float) -> tuple[Floats, Floats]:
+        """For each number, all means that are possible if no noise exceeds `reach`."""
+
+        def far(half: Floats) -> Floats:
+            return half + reach
+
+        return 1.0 - self._highest(1.0 - drawn, apart, far), self._highest(drawn, apart, far)
+
+    def half_width(self, apart: float, beta: float) -> float:
+        """Half of the length of the interval around the middle of the range."""
+        middle = np.array([0.5])
+        return float(self._highest(middle, apart, self._far(apart, beta))[0]) - 0.5
+
+    def _highest(self, drawn: Floats, apart: float, far: Far) -> Floats:
+        """The largest means that are not rejected; 0 if all are too large, 1 if none is."""
+        low, high = np.zeros(len(drawn)), np.ones(len(drawn))
+        for _ in range(_HALVINGS):
+            truth = (low + high) / 2.0
+            least, most = self.lowest(truth, apart), 1.0 - self.lowest(1.0 - truth, apart)
+            kept = (least + most) / 2.0 - far((most - least) / 2.0) <= drawn
+            low, high = np.where(kept, truth, low), np.where(kept, high, truth)
+        return np.where(high <= 2.0 * 0.5**_HALVINGS, 0.0, high)
+
+    def _far(self, apart: float, beta: float) -> Far:
+        """The quantile of |c + noise| at the worst |c| ≤ half, or a bound; it is at least half."""
+        if (apart, beta) not in self._reaches:
+            self._reaches[apart, beta] = self._reach(apart, beta)
+        return self._reaches[apart, beta]
+
+    def _reach(self, apart: float, beta: float) -> Far:
+        def exact(half: float) -> float:
+            if self._weighing.scale <= 0.0:
+                return half
+            return max(mean.deviation_of(self._weighing, half, 0.0, beta), half)
+
+        if self._weighing.closed is None:
+            return lambda halves: np.array([exact(half) for half in halves.tolist()])
+        # The quantile increases with the bias, by at most as much. So between two nodes it is at
+        # most that of the upper node, and at most that of the lower node plus the distance.
+        widest = 0.5 - float(self.lowest(np.array([0.5]), apart)[0])
+        nodes = np.linspace(0.0, max(widest, 0.0), _NODES)
+        found = np.array([exact(node) for node in nodes.tolist()])
+
+        def far(halves: Floats) -> Floats:
+            at = np.clip(np.searchsorted(nodes, halves, side="right") - 1, 0, _NODES - 2)
+            return np.asarray(np.minimum(found[at] + halves - nodes[at], found[at + 1]))
+
+        return far
+
+
+@lru_cache(maxsize=64)
+def curve_of(weighing: Weighing) -> Curve:
+    """The Lorenz curve, cached because a release needs it repeatedly."""
+    return Curve(weighing)
+
+
+@dataclass(frozen=True, eq=False)
+class TestedSpreading(Spreading):
+    """Error bounds that use the spread, compared with the interval by the Lorenz curve.
+
+    Proof: docs/proofs/lorenz.md (4).
+    """
+
+    def usual(self, beta: float) -> float:
+        """The half-width without the spread, of an interval around the middle of the range."""
+        found = super().usual(beta)
+        if self.assumption.sampled:
+            return found
+        curve = curve_of(self.weighing).half_width(self.assumption.apart or 1.0, beta)
+        return curve if self.assumption.related is not False else min(found, curve)
+
+
+@storable("risk.LorenzMean")
+@dataclass(frozen=True, eq=False)
+class LorenzMean(Weighed):
+    """Margin of a weighted mean of people with public budgets, by a test of each possible mean.
+
+    Guarantee:
+        For all data that the assumption allows, the interval fails to cover the true value with
+        probability at most 1 − confidence. Proof: docs/proofs/lorenz.md (3), (4), (6), (7).
+    """
+
+    def interval(
+        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A confidence interval, clipped to the bounds."""
+        lo, hi = bounds
+        if not math.isfinite(self.weighing.scale) or not math.isfinite(raw):
+            return lo, hi
+        drawn, beta = (raw - lo) / (hi - lo), 1.0 - confidence
+        if assumption.sampled and assumption.related is not False:
+            low, high = self._sampled(drawn, assumption, beta)
+        elif self._by_curve(assumption):
+            apart = assumption.apart or 1.0
+            low, high = self._tested(drawn, apart, beta)
+        else:
+            reach = self.error(assumption, confidence)
+            low, high = drawn - reach, drawn + reach
+        low, high = (lo + (hi - lo) * min(max(end, 0.0), 1.0) for end in (low, high))
+        return min(low, hi), min(high, hi)
+
+    @property
+    def _curve(self) -> Curve:
+        return curve_of(self.weighing)
+
+    def _tested(self, drawn: float, apart: float, beta: float) -> Bounds:
+        """An interval for the mean of these people, at error probability beta."""
+        low, high = self._curve.intervals(np.array([drawn]), apart, beta, self.slack)
+        return float(low[0]), float(high[0])
+
+    def _by_curve(self, assumption: Assumption) -> bool:
+        """Whether the interval is the test of each mean of these people: from public facts."""
+        if assumption.sampled or assumption.related is not False:
+            return not assumption.sampled
+        beta = 1.0 - DECIDED_AT
+        usual = mean.quantile(self.weighing, assumption, DECIDED_AT)
+        return self._curve.half_width(1.0, beta) < usual
+
+    def _sampled(self, drawn: float, assumption: Assumption, beta: float) -> Bounds:
+        """An interval for a population with budgets related to values.
+
+        Proof: docs/proofs/lorenz.md (6), (7).
+        """
+        part, rest = self._divided(beta)
+        if not assumption.anything:
+            part /= 2.0  # both sampling errors must be bounded simultaneously
+            if self._within_is_narrower(assumption):
+                reach = self._within(assumption, part, rest) + self.slack
+                return drawn - reach, drawn + reach
+        low, high = self._tested(drawn, 1.0, rest)
+        far = self._sampling(beta, part)
+        return low - far, high + far
+
+    def _within_is_narrower(self, assumption: Assumption) -> bool:
+        """Whether the bound for related people within δ is forecast to be the narrower one."""
+        beta = 1.0 - DECIDED_AT
+        part, rest = self._divided(beta)
+        anything = self._curve.half_width(1.0, rest) + self._expected_sampling(beta, part / 2.0)
+        return self._within(assumption, part / 2.0, rest) < anything
+
+    def _within(self, assumption: Assumption, part: float, rest: float) -> float:
+        """Bound on the error if the means at different budgets differ by at most δ."""
+        shift = float(mean.leaning(self.weighing, assumption.apart))
+        around = mean.deviation_of(self.weighing, shift, self.weighing.square, rest)
+        return around + assumption.apart * mean.sampling_reach(self.weighing.n, part)
+
+    def _divided(self, beta: float) -> tuple[float, float]:
+        """The parts of beta for the sampling of people and for the noise."""
+        return mean.SAMPLING * beta, (1.0 - mean.SAMPLING) * beta
+
+    def _sampling(self, beta: float, part: float) -> float:  # noqa: ARG002
+        """Bound on the sampling error of the unweighted mean of these people."""
+        return mean.sampling_reach(self.weighing.n, part)
+
+    def _expected_sampling(self, beta: float, part: float) -> float:
+        """The same from public facts alone."""
+        return self._sampling(beta, part)
+
+
+@storable("risk.LorenzSpread")
+@dataclass(frozen=True, eq=False)
+class LorenzSpread(LorenzMean, WeighedSpread):
+    """Margin of a weighted mean and its spread, by a test of each possible mean.
+
+    Guarantee:
+        The guarantees of `LorenzMean` and, for the standard deviation, of `WeighedSpread`. For a
+        population with budgets related to values, the sampling error is bounded by the spread that
+        was released. Proof: docs/proofs/lorenz.md (3), (4), (5), (6), (7).
+    """
+
+    def _by_curve(self, assumption: Assumption) -> bool:
+        """Whether the interval is the test of each mean of these people: from public facts."""
+        return not self.uses_spread(assumption) and super()._by_curve(assumption)
+
+    def way(self, assumption: Assumption) -> Way | None:
+        """What the spread bounds; None if intervals of these people do not use it."""
+        return _way(self.weighing, assumption, self.expected)
+
+    def _divided(self, beta: float) -> tuple[float, float]:
+        """The parts of beta for the sampling of people and for the noise of the mean."""
+        return super()._divided(beta - sum(Parts.of(beta)))
+
+    def _sampling(self, beta: float, part: float) -> float:
+        """Bound on the sampling error of the unweighted mean, by the spread that was released."""
+        return self._sampling_of(self._seen, beta, part)
+
+    def _expected_sampling(self, beta: float, part: float) -> float:
+        """The same with the expected spread around the middle of the range."""
+        return self._sampling_of(Seen(0.0, self.expected * self.expected, 0.0), beta, part)
+
+    def _sampling_of(self, seen: Seen, beta: float, part: float) -> float:
+        """Bound on the sampling error of the unweighted mean, given released numbers.
+
+        Proof: docs/proofs/lorenz.md (5), (6).
+        """
+        parts, n = Parts.of(beta), self.weighing.n
+        weighted = Spreading(self._alike, SAMPLE).most(seen, parts.noise, parts.offset)
+        variance = min(curve_of(self._alike).share(weighted), 0.25)
+        plain = Spreading(Weighing(np.array([1.0 / n]), np.array([n]), 0.0), SAMPLE)
+        sigma = plain.largest_deviation(variance, parts.squares, parts.centre)
+        terms = Terms(np.array([1.0 / n]), np.array([float(n)]))
+        return min(terms.reach(sigma, 0.0, part), mean.sampling_reach(n, part))
+
+
+@lru_cache(maxsize=64)
+def _way(weighing: Weighing, assumption: Assumption, expected: float) -> Way | None:
+    """`TestedSpreading.way`, cached because a release needs it repeatedly."""
+    return TestedSpreading(weighing, assumption).way(expected)
+
+
+# Shares of people with public budgets. Each share is a mean of values 0 and 1.
+
+
+@storable("risk.LorenzCells")
+@dataclass(frozen=True, eq=False)
+class LorenzCells(WeighedCells):
+    """Margin of the shares of people with public budgets, by a test of each possible share.
+
+    Guarantee:
+        For all data that the assumption allows, each interval and the whole band fail to cover the
+        true shares with probability at most 1 − confidence.
+        Proof: docs/proofs/lorenz.md (4), (8), (9), (10).
+    """
+
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """An interval for each share separately, clipped to [0, 1]."""
+        if not math.isfinite(self.weighing.scale) or not self._by_curve(assumption):
+            return super().intervals(raw, assumption, confidence)
+        low, high = self._tested(raw, assumption, 1.0 - self.limit(confidence))
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """Simultaneous intervals for all shares, clipped to [0, 1]."""
+        if self.cells == 2 and self.weighing.closed is not None:
+            return self.intervals(raw, assumption, confidence)  # either share gives the other
+        if not math.isfinite(self.weighing.scale) or not self._band_by_curve(assumption):
+            return super().band(raw, assumption, confidence)
+        low, high = self._beyond(raw, assumption, confidence)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def _by_curve(self, assumption: Assumption) -> bool:
+        """Whether intervals are tests of each share: from public facts, for equal shares."""
+        sampled, related = assumption.sampled, assumption.related is not False
+        if assumption.anything or related != sampled:
+            return related
+        low, high = self._tested(self._even, assumption, 1.0 - self.limit(DECIDED_AT))
+        return float(high[0] - low[0]) < 2.0 * self.error(assumption, DECIDED_AT)
+
+    def _band_by_curve(self, assumption: Assumption) -> bool:
+        """Whether the band is a test of each share: from public facts, for equal shares."""
+        if assumption.sampled or assumption.related is False:
+            return False
+        low, high = self._beyond(self._even, assumption, DECIDED_AT)
+        return float(high[0] - low[0]) < 2.0 * self.worst(assumption, DECIDED_AT)
+
+    @property
+    def _even(self) -> Floats:
+        return np.array([1.0 / self.cells])
+
+    def _beyond(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """Simultaneous intervals of these people, given a bound on all noises."""
+        factor = cells.noise_factor(self.cells, 1.0 - self.limit(confidence), self.weighing.closed)
+        reach = self.weighing.scale * factor + self.slack
+        return curve_of(self.weighing).beyond(raw, assumption.apart, reach)
+
+    def _tested(self, raw: Floats, assumption: Assumption, beta: float) -> tuple[Floats, Floats]:
+        """An interval for each share, for these people or for a population."""
+        curve = curve_of(self.weighing)
+        if not assumption.sampled:
+            return curve.intervals(raw, assumption.apart or 1.0, beta, self.slack)
+        part, rest = mean.SAMPLING * beta, (1.0 - mean.SAMPLING) * beta
+        if not assumption.anything:
+            part /= 2.0  # the other bound has a sampling error of its own
+        low, high = curve.intervals(raw, 1.0, rest, self.slack)
+        log = math.log(2.0 / part) / self.weighing.n
+        return 1.0 - _largest_share(1.0 - low, log), _largest_share(high, log)
+
+
+def _largest_share(share: Floats, log: float) -> Floats:
+    """The largest p whose divergence from a share of a sample, kl(share, p), is at most `log`.
+
+    Proof: docs/proofs/lorenz.md (9).
+    """
+    share = np.clip(share, 0.0, 1.0)
+    low, high = share, np.ones(len(share))
+    for _ in range(_HALVINGS):
+        p = (low + high) / 2.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.where(share > 0.0, share * np.log(share / p), 0.0)
+            far += np.where(share < 1.0, (1.0 - share) * np.log((1.0 - share) / (1.0 - p)), 0.0)
+        low, high = np.where(far <= log, p, low), np.where(far <= log, high, p)
+    return high

@@ -1,0 +1,483 @@
+"""Margins of moments whose slopes and correlations are tested directly.
+
+A slope β is accepted if the interval of the covariance of x and y − βx contains 0, and a
+correlation alike. No quotient is linearized, and no error of a divisor is counted apart from that
+of the dividend. Bounds use the law of the noise of all cells, and the sizes of the variances.
+Proof: docs/proofs/pairs.md (12), (13), (14), (15), (16).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from epsilons.frozen import storable
+from epsilons.risk import mean
+from epsilons.risk.margins import Estimated
+from epsilons.risk.moments import (
+    AnsweredMoments,
+    Function,
+    RatioMoments,
+    SoftMoments,
+    WeighedMoments,
+)
+from epsilons.risk.spread import Spreading, Terms
+from epsilons.risk.tails.combined import Hull
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats
+
+_MEANS: Final = 0.01
+"""Part of the error probability for each bound on a mean. There are four of them."""
+
+_SQUARES: Final = 0.01
+"""Part of the error probability for the upper bound on each of the two variances."""
+
+_SHAPE: Final = 0.1
+"""Part of the error probability for the ratio of two variances, in a correlation."""
+
+_REST: Final = 1.0 - 4.0 * _MEANS - 2.0 * _SQUARES
+"""Part of the error probability that remains for the error of the tested function."""
+
+_ROUNDS: Final = 3
+"""How often the upper bound on a variance is used to sharpen itself."""
+
+_ASIDE: Final = 0.05
+"""Products of errors above this part of a bound are replaced by means that are near the drawn ones,
+if the bound is then smaller."""
+
+_FINE: Final = 1.0 / 512.0
+"""Precision of an end of an interval, relative to its distance from the estimate."""
+
+_PARTS: Final = ((0, 0), (0, 1), (1, 1))
+"""The columns whose product each coefficient of a form multiplies."""
+
+Form = tuple[float, float, float]
+"""Coefficients A, B, C of the function A·s² + B·s·t + C·t², for s = a − m and t = b − m′."""
+
+_X: Final[Form] = (1.0, 0.0, 0.0)
+_XY: Final[Form] = (0.0, 1.0, 0.0)
+_Y: Final[Form] = (0.0, 0.0, 1.0)
+_NONE: Final[Form] = (0.0, 0.0, 0.0)
+
+
+class Known(NamedTuple):
+    """What all tests of one interval use. Each bound has its own part of the error probability.
+
+    Attributes:
+        assumption: the assumption about the data.
+        beta: the error probability of the interval.
+        off: bounds on the errors of both means.
+        squares: bounds on the means of s² and t²; ∞ if they are not used.
+    """
+
+    assumption: Assumption
+    beta: float
+    off: tuple[float, float]
+    squares: tuple[float, float]
+
+
+def extent(
+    form: Form, first: tuple[float, float], second: tuple[float, float]
+) -> tuple[float, float]:
+    """The smallest and the largest value of a form, for s and t in ranges that contain 0.
+
+    A quadratic form has its extremes over a box at a corner, at the vertex of an edge, or at 0.
+    Proof: docs/proofs/pairs.md (13).
+    """
+    a, b, c = form
+    places = [(s, t) for s in first for t in second]
+    if c != 0.0:
+        places += [(s, min(max(-b * s / (2.0 * c), second[0]), second[1])) for s in first]
+    if a != 0.0:
+        places += [(min(max(-b * t / (2.0 * a), first[0]), first[1]), t) for t in second]
+    values = [0.0, *(a * s * s + b * s * t + c * t * t for s, t in places)]
+    return min(values), max(values)
+
+
+def largest(excess: Callable[[float], float], low: float, guess: float) -> float:
+    """The largest point, within a relative `_FINE`, up to which `excess` is negative.
+
+    It is negative at `low`, and at the returned point. The function is nearly convex.
+    """
+    near, far = (low, excess(low)), (guess, excess(guess))
+    while far[1] < 0.0:
+        near, far = far, (2.0 * far[0], excess(2.0 * far[0]))
+        if not math.isfinite(far[0]):
+            return near[0]
+    while far[0] - near[0] > _FINE * far[0]:
+        part = near[1] / (near[1] - far[1]) if math.isfinite(far[1]) else 0.5
+        step = min(max(part, 0.02), 0.98) * (far[0] - near[0])
+        # Aim a little to either side of the zero, so both ends close in.
+        at = near[0] + step + (0.4 if part < 0.5 else -0.4) * _FINE * far[0]
+        at = at if near[0] < at < far[0] else 0.5 * (near[0] + far[0])
+        here = (at, excess(at))
+        near, far = (here, far) if here[1] < 0.0 else (near, here)
+    return near[0]
+
+
+class TestedMoments(SoftMoments, ABC):
+    """Margin of moments, each tested as the mean of a quadratic form of both columns.
+
+    Proof: docs/proofs/pairs.md (13), (14), (15), (16).
+    """
+
+    def mean_squares(
+        self,
+        assumption: Assumption,  # noqa: ARG002
+        beta: float,  # noqa: ARG002
+        off: tuple[float, float],  # noqa: ARG002
+    ) -> tuple[float, float]:
+        """Bounds on the means of s² and t², each except with probability `_SQUARES`·β."""
+        return math.inf, math.inf
+
+    def covariance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The covariance of two columns, in [−¼, ¼]. Proof: docs/proofs/pairs.md (13)."""
+        if not self.readable:
+            return Estimated(0.0, -0.25, 0.25)
+        known = self._known(assumption, 1.0 - confidence)
+        drawn, reach = self._drawn(0, 1), self._reach([_XY], known, _REST)
+        ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
+        return Estimated(*ends)
+
+    def variance(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance of a column, in [0, ¼]. Proof: docs/proofs/pairs.md (13)."""
+        if not self.readable:
+            return Estimated(0.0, 0.0, 0.25)
+        known = self._known(assumption, 1.0 - confidence)
+        drawn, form = self._drawn(i, i), (_X, _Y)[i]
+        below = self._reach([_less(_NONE, 1.0, form)], known, _REST)
+        low = min(max(drawn - below, 0.0), 0.25)
+        high = min(max(drawn + self._reach([form], known, _REST), low), 0.25)
+        found = drawn + self.around_mean(i)
+        return Estimated(min(max(found, low), high), low, high)
+
+    def slope(self, assumption: Assumption, confidence: float) -> Estimated:
+        """Regression slope of the second column on the first.
+
+        A slope β is accepted if the interval of the covariance of x and y − βx contains 0.
+        Proof: docs/proofs/pairs.md (14).
+        """
+        if not (self.readable and self._drawn(0, 0) > 0.0):
+            return Estimated(0.0, -math.inf, math.inf)
+        return self._quotient(_XY, _X, self._known(assumption, 1.0 - confidence), _REST)
+
+    def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The correlation of two columns, in [−1, 1]. Proof: docs/proofs/pairs.md (15)."""
+        nothing = Estimated(0.0, -1.0, 1.0)
+        if not self.readable:
+            return nothing
+        x, y = self._drawn(0, 0), self._drawn(1, 1)
+        if not (x > 0.0 and y > 0.0):
+            return nothing
+        rho = self._drawn(0, 1) / math.sqrt(x * y)
+        value = min(max(rho, -1.0), 1.0)
+        known = self._known(assumption, 1.0 - confidence)
+        _, low, high = self._quotient(_Y, _X, known, _SHAPE)
+        if not (low > 0.0 and math.isfinite(high)):
+            return Estimated(value, -1.0, 1.0)
+        ends = math.sqrt(low), math.sqrt(high)
+        down, up = (self._highest(sign, ends, known) for sign in (-1.0, 1.0))
+        return Estimated(value, min(-down, value), max(up, value))
+
+    def _highest(self, sign: float, ends: tuple[float, float], known: Known) -> float:
+        """Upper bound on the correlation, or on minus the correlation if `sign` is −1.
+
+        Args:
+            sign: 1 or −1.
+            ends: bounds on the ratio of the two standard deviations.
+            known: what all tests of the interval use.
+        """
+        x, y = self._drawn(0, 0), self._drawn(1, 1)
+        whole, drawn = math.sqrt(x * y), math.sqrt(y / x)
+        rho = sign * self._drawn(0, 1) / whole
+        if rho >= 1.0:
+            return 1.0
+        # The forms r·s²/2 + t²/(2r) with r between both ends are between these three: both ends,
+        # and the point where the tangents at both ends meet.
+        corners = [(0.5 * r, 0.5 / r) for r in ends]
+        corners.append(tuple(2.0 / (1.0 / p + 1.0 / q) for p, q in zip(*corners, strict=True)))
+        most = max(0.5 * (r / drawn + drawn / r) for r in ends)
+
+        def forms(u: float) -> list[Form]:
+            times = u * rho + 1.0  # u times the tested correlation ρ = rho + 1/u
+            return [(-times * p, sign * u, -times * q) for p, q in corners]
+
+        first = 1.0 / (1.0 - rho)  # the correlation 1
+
+        def excess(u: float) -> float:
+            least = whole * (1.0 - (most - 1.0) * max(-(u * rho + 1.0), 0.0))
+            return self._reach(forms(first) + forms(u), known, _REST - _SHAPE) - least
+
+        if not excess(first) < 0.0:
+            return 1.0
+        tested = (-0.5 * rho * drawn, sign, -0.5 * rho / drawn)
+        alone = self._reach([tested], known, _REST - _SHAPE)
+        if not alone > 0.0:
+            return rho
+        return rho + 1.0 / largest(excess, first, max(whole / alone, 1.01 * first))
+
+    def _quotient(self, above: Form, below: Form, known: Known, part: float) -> Estimated:
+        """The quotient of the means of two forms around the true means, the second nonnegative.
+
+        With θ = drawn + 1/u, the form u·above − (u·drawn + 1)·below is linear in u. At the true θ
+        its mean is 0, and what was drawn for it is minus that of `below`. So if the bound for all
+        forms from u to 0 is smaller than that, all larger θ are rejected. Smaller θ alike.
+        Proof: docs/proofs/pairs.md (14).
+        """
+        divisor = self._value(below)
+        theta = self._value(above) / divisor
+        alone = self._reach([_less(above, theta, below)], known, part)
+        if not alone > 0.0:
+            return Estimated(theta, theta, theta)
+        ends = []
+        for sign in (-1.0, 1.0):
+
+            def excess(u: float, sign: float = sign) -> float:
+                a, b, c = (sign * u * each for each in above)
+                tested = _less((a, b, c), sign * u * theta + 1.0, below)
+                return self._reach([tested, _less(_NONE, 1.0, below)], known, part) - divisor
+
+            far = math.inf
+            if excess(0.0) < 0.0:
+                far = 1.0 / largest(excess, 0.0, divisor / alone)
+            ends.append(theta + sign * far)
+        return Estimated(theta, *ends)
+
+    @property
+    def _one(self) -> Floats:
+        """The coefficients of the cells in the function that is 1."""
+        return np.ones(len(self.shares))
+
+    def _known(self, assumption: Assumption, beta: float) -> Known:
+        off = [self._aside(i, assumption, _MEANS * beta) for i in range(len(self._lines))]
+        both = (off[0], off[-1])
+        return Known(assumption, beta, both, self.mean_squares(assumption, beta, both))
+
+    def _value(self, form: Form) -> float:
+        """The mean of a form around the means, from the drawn shares."""
+        return sum(each * self._drawn(*at) for each, at in zip(form, _PARTS, strict=True) if each)
+
+    def _reach(self, forms: Sequence[Form], known: Known, part: float) -> float:
+        """Bound on the mean of a form around the true means, minus what was drawn for it.
+
+        It holds for each form that is between the given ones, except with a part of the error
+        probability, and if the bounds in `known` hold.
+        Proof: docs/proofs/pairs.md (13).
+        """
+        a, b = known.off
+        if math.isinf(a + b):
+            return math.inf
+        each = [(abs(p) * a * a, abs(q) * a * b, abs(r) * b * b) for p, q, r in forms]
+        once = max(
+            x * (p > 0.0) + y + z * (r > 0.0)
+            for (x, y, z), (p, _, r) in zip(each, forms, strict=True)
+        )
+        twice = 2.0 * max(map(sum, each))
+        part *= known.beta
+        far = self.far(self._tested(forms, known.squares), known.assumption, part)
+        if twice > _ASIDE * far:
+            around = self._tested(forms, known.squares, known.off)
+            return once + min(far + twice, self.far(around, known.assumption, part))
+        return once + far + twice
+
+    def _tested(
+        self,
+        forms: Sequence[Form],
+        squares: tuple[float, float],
+        off: tuple[float, float] = (0.0, 0.0),
+    ) -> Function:
+        """The forms as functions of one person, around the drawn means or all means near them.
+
+        Args:
+            forms: the forms.
+            squares: bounds on the means of s² and t².
+            off: how far the means may be from the drawn ones. Around each of them the function is
+                between those at the corners, except for a constant.
+        """
+        rows = np.array(forms)
+        values = np.zeros((len(rows), len(self.shares)))
+        for column, at in enumerate(_PARTS):
+            if rows[:, column].any():
+                values += np.outer(rows[:, column], self._around(*at).values)
+        means = [min(max(self._means[i], -0.5), 0.5) for i in (0, -1)]
+        if any(off):
+            first, second = (self._lines[i] - means[i] * self._one for i in (0, -1))
+            x, y = np.array(list(product((-off[0], off[0]), (-off[1], off[1])))).T[:, :, None]
+            by_x = -2.0 * x * rows[:, 0] - y * rows[:, 1]
+            by_y = -x * rows[:, 1] - 2.0 * y * rows[:, 2]
+            constant = x * x * rows[:, 0] + x * y * rows[:, 1] + y * y * rows[:, 2]
+            moved = by_x[:, :, None] * first + by_y[:, :, None] * second
+            moved += constant[:, :, None] * self._one
+            values = (values + moved).reshape(-1, values.shape[1])
+        ranges = [
+            (-0.5 - each - far, 0.5 - each + far) for each, far in zip(means, off, strict=True)
+        ]
+        ends = [extent(form, *ranges) for form in forms]
+        low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+        x, y = squares
+        if math.isinf(x + y):
+            return Function(values, high - low, low)
+        typical = max(abs(p) * x + abs(q) * math.sqrt(x * y) + abs(r) * y for p, q, r in forms)
+        return Function(values, high - low, low, math.sqrt(max(high, -low) * typical))
+
+
+def _less(form: Form, times: float, other: Form) -> Form:
+    a, b, c = (one - times * two for one, two in zip(form, other, strict=True))
+    return a, b, c
+
+
+@storable("risk.WeighedTests")
+@dataclass(frozen=True, eq=False)
+class WeighedTests(TestedMoments, WeighedMoments):
+    """Margin of moments with direct tests, for people with public budgets.
+
+    Guarantee:
+        For all data that the assumption allows, each interval fails to cover the true value with
+        probability at most 1 − confidence.
+        Proof: docs/proofs/pairs.md (12), (13), (14), (15), (16).
+    """
+
+    def noise(self, values: Floats) -> Hull:
+        """The noise of a linear combination of shares, or of all between several."""
+        return Hull(values, self.weighing.scale, self.weighing.closed)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """Bound on the error of the mean of a function, except with probability beta.
+
+        Proof: docs/proofs/pairs.md (16).
+        """
+        known = super().far(function, assumption, beta)
+        if math.isinf(function.root):
+            return known
+        whole, reach = self.weighing, function.reach
+        noise, rest = self.noise(function.values / reach), self.continuous(beta)
+        root = min(function.root / reach, 1.0)
+        ways = []
+        if assumption.sampled and assumption.related is not False:
+            part, n = mean.SAMPLING * rest, whole.n
+            log = math.log((2.0 if assumption.anything else 4.0) / part)
+            sample = Terms(np.array([1.0 / n]), np.array([n])).bernstein(min(root, 0.5), log)
+            ways.append(noise.deviation(whole.bias, 0.0, rest - part) + sample)
+        elif not assumption.sampled:
+            apart = float(mean.leaning(whole, assumption.apart or 1.0))
+            ways.append(noise.deviation(min(apart, self._leaning(root)), 0.0, rest))
+        if assumption.related is False:
+            terms = Spreading(whole, assumption).terms
+            ways.append(noise.with_sum(terms.above(min(root, mean.WIDEST)), rest))
+        return min(known, reach * min(ways) + self.rounded(function))
+
+    def mean_squares(
+        self, assumption: Assumption, beta: float, off: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
+
+        The bound on a variance bounds the squares of its own function, so it is used again.
+        Proof: docs/proofs/pairs.md (16).
+        """
+        if not assumption.sampled and self.weighing.bias <= 0.0:
+            return math.inf, math.inf  # equal weights: there is nothing to bound
+        found = [1.0, 1.0]
+        for i, form in enumerate((_X, _Y)[: len(self._lines)]):
+            for _ in range(_ROUNDS):
+                known = Known(assumption, beta, off, (found[0], found[1]))
+                high = min(self._drawn(i, i) + self._reach([form], known, _SQUARES), 0.25)
+                found[i] = min(found[i], max(high, 0.0) + off[i] ** 2)
+        return found[0], found[1]
+
+    def _leaning(self, root: float) -> float:
+        """The largest bias of the mean of a function in a unit range, by its mean square.
+
+        People with weights far from the average are bounded by the range, and all others by the
+        Cauchy–Schwarz inequality. Proof: docs/proofs/pairs.md (16).
+        """
+        by_range, by_square = self._apart
+        return float((by_range + root * by_square).min())
+
+    @cached_property
+    def _apart(self) -> tuple[Floats, Floats]:
+        counts, n = self.weighing.counts, self.weighing.n
+        apart = np.abs(self.weighing.weights - 1.0 / n)
+        order = np.argsort(-apart, kind="stable")
+        apart, counts = apart[order], counts[order]
+        by_range = np.append(0.0, np.cumsum(counts * apart))
+        squares = np.append(np.cumsum((counts * np.square(apart))[::-1])[::-1], 0.0)
+        return by_range, np.sqrt(n * squares)
+
+
+@storable("risk.VariedTests")
+@dataclass(frozen=True, eq=False)
+class VariedTests(WeighedTests):
+    """Margin of a variance from a noisy sum and a noisy sum of squares.
+
+    Both sums take the place of cells: `drawn` is Σ w·(x − ½) and Σ w·(x − ½)², each plus noise. The
+    error of the mean of a function c₁·a + c₂·a² + c₀ does not depend on c₀, so it is left out.
+
+    Guarantee:
+        For all data that the assumption allows, the interval fails to cover the true variance with
+        probability at most 1 − confidence. Proof: docs/proofs/moment.md (14).
+
+    Attributes:
+        quiet: the noise scale of the second sum, as a multiple of that of the first.
+    """
+
+    quiet: float
+
+    def noise(self, values: Floats) -> Hull:
+        """The noise of a linear combination of both sums, or of all between several."""
+        return Hull(values * np.array([1.0, self.quiet]), self.weighing.scale)
+
+    def around_mean(self, i: int) -> float:
+        """The variance of the noise of the mean."""
+        return self.noise(self._lines[i]).variance
+
+    @cached_property
+    def _lines(self) -> tuple[Floats, ...]:
+        return (np.array([1.0, 0.0]),)
+
+    @property
+    def _one(self) -> Floats:
+        return np.zeros(2)
+
+    def _product(self, i: int, j: int) -> Floats:  # noqa: ARG002
+        return np.array([0.0, 1.0])
+
+    def _around(self, i: int, j: int) -> Function:  # noqa: ARG002
+        m = min(max(self._means[0], -0.5), 0.5)
+        return Function(np.array([-2.0 * m, 1.0]), (0.5 + abs(m)) ** 2)
+
+
+@storable("risk.AnsweredTests")
+@dataclass(frozen=True, eq=False)
+class AnsweredTests(TestedMoments, AnsweredMoments):
+    """Margin of moments with direct tests, of the people who answered.
+
+    Guarantee:
+        For all data that the assumption allows, and regardless of who answered, each interval fails
+        to cover the true value with probability at most 1 − confidence.
+        Proof: docs/proofs/pairs.md (11), (12), (13), (14), (15).
+    """
+
+    all_cells: WeighedTests
+
+
+@storable("risk.RatioTests")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioTests(TestedMoments, RatioMoments):
+    """Margin of moments with direct tests, of an unknown number of people.
+
+    Guarantee:
+        For every number of people and all data that the assumption allows, each interval fails to
+        cover the true value with probability at most 1 − confidence.
+        Proof: docs/proofs/pairs.md (6), (10), (12), (13), (14), (15).
+    """
+
+    def combined(self, values: Floats, scale: float) -> Hull:
+        """The noise of a linear combination of counts, or of all between several."""
+        return Hull(values, scale)

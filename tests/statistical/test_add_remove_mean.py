@@ -1,0 +1,212 @@
+"""Intervals of a mean under add/remove cover the truth, whichever weights the counts choose.
+
+Seeds are fixed. Each coverage test fails with probability below 10⁻⁴ if intervals keep their
+promise: misses are compared with a quantile of the binomial distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binom
+
+import epsilons as ep
+from epsilons.door import GRID
+from epsilons.draws.noise import Laplaces
+from epsilons.questions import ways
+from epsilons.risk import ratio
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.margins import Ratio, RatioMean
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
+from tests.tallied import of_numbers
+
+pytestmark = pytest.mark.statistical
+
+BETA = 0.05
+
+
+def released(x: Any, epsilon: Any, levels: Any, source: Any, **given: Any) -> Any:
+    """The estimate of a release of values in [0, 1], without the door."""
+    question = ep.Mean("x", bounds=(0, 1), **given)
+    call = question.call(
+        epsilon="e", neighbours="add-remove", levels=levels, data={"x": [], "e": []}
+    )
+    rungs = np.array(sorted(levels))
+    grid = np.round(np.asarray(x) * GRID).astype(np.int64)
+    place = np.searchsorted(rungs, epsilon)
+    counts = np.bincount(place, minlength=len(rungs))
+    sums = np.zeros(len(rungs), dtype=np.int64)
+    np.add.at(sums, place, grid)
+    tally = of_numbers(rungs, counts, sums)
+    parts = tally, call.terms, question.goal, question._chosen, question._read_ratio
+    steps = ways.add_remove(*parts, question._wide)
+    try:
+        step = next(steps)
+        while True:
+            step = steps.send(step.mechanism.draw(source, total=step.total))
+    except StopIteration as stopped:
+        return stopped.value.estimate
+
+
+def missed(runs: int, case: Callable[[np.random.Generator], tuple[Any, Any]], **given: Any) -> int:
+    """How often the interval of a release misses the mean of its people."""
+    rng, source, found = np.random.default_rng(9), ep.Seeded(9), 0
+    levels = given.pop("levels")
+    for _ in range(runs):
+        x, epsilon = case(rng)
+        estimate = released(x, epsilon, levels, source, **given)
+        low, high = estimate.interval(ep.Mean("x", bounds=(0, 1), **given).assumption, 1.0 - BETA)
+        assert low <= estimate.value <= high
+        found += not low <= np.mean(x) <= high
+    return found
+
+
+def few(n: int, strict: int, *, related: bool) -> Callable[[np.random.Generator], tuple[Any, Any]]:
+    """Zeros and ones of n people, a few of whom are strict: related, they alone have ones."""
+    epsilon = np.repeat([0.02, 1.0], [strict, n - strict])
+    x = np.repeat([1.0, 0.0], [strict, n - strict])
+    if related:
+        return lambda _: (x, epsilon)
+    return lambda rng: ((np.arange(n) % 3 == 0).astype(float), rng.permutation(epsilon))
+
+
+def atoms(n: int) -> Callable[[np.random.Generator], tuple[Any, Any]]:
+    """Half zeros and half ones, with budgets assigned at random: the largest variance."""
+    epsilon = np.resize([0.1, 0.5, 0.5, 4.0], n)
+    return lambda rng: ((np.arange(n) % 2).astype(float), rng.permutation(epsilon))
+
+
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "one strict person, counted": (few(300, 1, related=True), {"levels": [0.02, 1.0]}),
+    "strict people have the ones": (few(3000, 60, related=True), {"levels": [0.02, 1.0]}),
+    "strict people, guessed": (few(3000, 60, related=True), {"levels": {0.02: 60, 1.0: 2940}}),
+    "a wrong guess": (few(3000, 60, related=True), {"levels": {0.02: 2940, 1.0: 60}}),
+    "unrelated, counted": (atoms(400), {"levels": [0.1, 0.5, 4.0], "related": False}),
+    "unrelated, guessed": (
+        atoms(400),
+        {"levels": {0.1: 100, 0.5: 200, 4.0: 100}, "related": False},
+    ),
+    "twenty people": (atoms(20), {"levels": [0.1, 0.5, 4.0], "related": False}),
+    "few strict, unrelated": (
+        few(600, 6, related=False),
+        {"levels": [0.02, 1.0], "related": False},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_mean_is_covered(name: str) -> None:
+    case, given = CASES[name]
+    assert missed(25, case, **dict(given)) <= binom.isf(1e-4, 25, BETA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_the_mean_is_covered_in_many_runs(name: str) -> None:
+    case, given = CASES[name]
+    assert missed(20_000, case, **dict(given)) <= binom.isf(1e-4, 20_000, BETA)
+
+
+def test_values_that_are_reassigned_at_random_stay_within_their_squares() -> None:
+    """Vectorized: tails of Σk(x − m) for adversarial values, and of too small a bound."""
+    rng = np.random.default_rng(4)
+    k = np.repeat([1.0, 4.0, 20.0], [5, 10, 5])
+    falling = np.sort(k)[::-1]
+    square = sum((falling[i] - falling[i + 1 :].mean()) ** 2 for i in range(19))
+    for ones in (1, 5, 10, 19):
+        x = np.repeat([1.0, 0.0], [ones, 20 - ones])
+        sums = (rng.permuted(np.tile(k, (40_000, 1)), axis=1) @ x) - ones / 20.0 * k.sum()
+        for p in (0.3, 0.05, 0.005):
+            far = math.sqrt(square * math.log(1.0 / p) / 2.0)
+            for sign in (1.0, -1.0):
+                assert np.sum(sign * sums > far) <= binom.isf(1e-5, len(sums), p)
+    # The variance of the sum is close to a quarter of the bound, so a bound of half is too small.
+    assert sums.var() < 0.25 * square
+    x = np.repeat([1.0, 0.0], [10, 10])
+    sums = (rng.permuted(np.tile(k, (40_000, 1)), axis=1) @ x) - 0.5 * k.sum()
+    assert sums.var() > 0.9 * 0.25 * square * 0.9
+
+
+LAW = Laplaces(1)
+WEIGHTS = np.array([2, 8, 20])
+GIVEN: dict[str, Any] = {
+    "law": LAW,
+    "scheme": ratio.TWO_SUMS,
+    "largest": 20,
+    "equal": False,
+    "slack": 0.0,
+}
+
+
+def tail_at(m: float, reach: float, sigma: float) -> float:
+    """P(S + W > reach), for W of two Laplace noises and S with Hoeffding's bound, by quadrature."""
+    a, b = max(m, 1.0 - m), min(m, 1.0 - m)
+
+    def density(w: float) -> float:
+        return (a * math.exp(-abs(w) / a) - b * math.exp(-abs(w) / b)) / (2.0 * (a * a - b * b))
+
+    def both(w: float) -> float:
+        return density(w) * math.exp(-(max(reach - w, 0.0) ** 2) / (2.0 * sigma**2))
+
+    parts = [(-60.0, 0.0), (0.0, reach), (reach, reach + 60.0)]
+    return sum(quad(both, *each, limit=200)[0] for each in parts)
+
+
+def square_by_hand(counts: Any, total: float) -> float:
+    """Σ(k − c)² of at most these people with at most this total, and of the martingale's ends."""
+    best = math.inf
+    for c in np.linspace(2.0, 20.0, 400):
+        worth = np.square(WEIGHTS - c)
+        for price in [*(worth / WEIGHTS), 0.0]:
+            over = np.maximum(worth - price * WEIGHTS, 0.0)
+            best = min(best, float(over @ counts) + price * total)
+    return best + 6.0**2 + 18.0**2
+
+
+def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
+    """The ends of an interval, recomputed by quadrature. A constant 10 % off would fail."""
+    counted = LevelCount((800, 900, 300), (0.01, 0.05, 0.1), WEIGHTS)
+    drawn = (4200.0, 14_500.0)
+    margin = RatioMean(**GIVEN, drawn=drawn, counted=counted, rungs=WEIGHTS)
+    low, high = margin.unit(UNRELATED, 1.0 - BETA)
+    part = 0.1 * BETA
+    rest = BETA - part
+    upper = np.array(counted.counts) - math.log(2.0 * part / 3.0) / np.array(counted.rates) + 1.0
+    about = ratio.quantile(ratio.noise_of(LAW, (1.0, 1.0)), 0.025 * rest)
+    sigma = 0.5 * math.sqrt(square_by_hand(upper, drawn[1] + about))
+    for end in (low, high):
+        reach = abs(drawn[0] - end * drawn[1]) - 1.0
+        assert tail_at(end, reach, sigma) == pytest.approx(0.475 * rest, rel=0.06)
+
+
+def test_counts_have_their_part_of_the_error_probability_whatever_they_choose() -> None:
+    """Equal weights that were chosen in view of counts do not get all of β."""
+    counted = LevelCount((60, 2940), (0.0025, 0.125), np.array([5, 5]))
+    rungs = np.array([5])
+    equal: dict[str, Any] = {**GIVEN, "equal": True, "largest": 5, "drawn": (4000.0, 15_000.0)}
+    alone = RatioMean(**equal, rungs=rungs)
+    told = RatioMean(**equal, rungs=rungs, counted=counted)
+    for answer, part in ((RELATED, 1.0 / 3.0), (UNRELATED, 0.1), (SAMPLE, 0.0)):
+        wider = alone.unit(answer, 1.0 - BETA * (1.0 - part))
+        assert told.unit(answer, 1.0 - BETA) == pytest.approx(wider, rel=1e-9)
+        assert Ratio(**equal, counted=counted).unit(answer, 0.95) == pytest.approx(
+            Ratio(**equal).unit(answer, 0.95)
+        )
+
+
+@pytest.mark.parametrize("related", [True, 0.05])
+def test_the_interval_chooses_equal_weights_where_few_are_strict(related: bool | float) -> None:
+    """Few strict people: everyone has the lowest weight if, and only if, that is shorter."""
+    n, strict = 6000, 30
+    x, epsilon = few(n, strict, related=True)(np.random.default_rng(1))
+    for levels in ({0.02: strict, 1.0: n - strict}, [0.02, 1.0]):
+        found = released(x, epsilon, levels, ep.Seeded(3), related=related).margin
+        assert found.equal == (related is True)
+        low, high = found.unit(RELATED if found.equal else Assumption("people", related), 0.95)
+        assert high - low < 0.06
+        assert (found.counted is None) == (found.equal and isinstance(levels, dict))
