@@ -82,6 +82,9 @@ __all__ = [
 
 Told = Callable[[float], str]
 
+ADD_UP: Final = "Spending adds up over releases."
+"""A warning for someone who is about to ask again. It holds with a ledger too."""
+
 DASH: Final = "–"
 """The sign that is shown instead of an uninformative number."""
 
@@ -202,7 +205,8 @@ def _spent_line(spending: Spending) -> str:
     rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
-    return " ".join(filter(None, (_spent_by(rows, spending), offered_nothing(spending))))
+    parts = (_spent_by(rows, spending), offered_nothing(spending), ADD_UP)
+    return " ".join(filter(None, parts))
 
 
 def offered_nothing(spending: Spending) -> str:
