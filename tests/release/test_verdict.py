@@ -144,6 +144,7 @@ def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
 def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
     """Return calls with uninformative results, each also with another value of `related`."""
     five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
+    x = VALUES[:600]
     strict: dict[str, Any] = {"epsilon": FEW_STRICT[:600]}
     pair: dict[str, Any] = {"x_bounds": (0, 120), "y_bounds": (0, 120)}
 
@@ -151,8 +152,7 @@ def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
         return ep.mean(VALUES[:5], source=source(), **five, **more)
 
     def covariance(**more: Any) -> Any:
-        some = VALUES[:600]
-        return ep.covariance(some, some, source=source(), **strict, **pair, **more)
+        return ep.covariance(x, x, source=source(), **strict, **pair, **more)
 
     def variance(**more: Any) -> Any:
         few = {"epsilon": FEW_STRICT[:400], "bounds": (0, 120)}
