@@ -25,6 +25,9 @@ from typing import Any, Final
 from epsilons.results.report import number
 from epsilons.risk.weighing import Assumption
 
+OUTSIDE: Final = "Values outside "
+"""The beginning of every sentence about clipped values."""
+
 _PUBLIC_BUDGETS: Final = (
     "Budgets and the number of people are treated as public: what a budget itself reveals is not "
     "protected."
@@ -393,7 +396,7 @@ def clipped(
     """
     told = number if found else _exactly
     lo, hi = bounds
-    words = f"Values outside {told(lo)} to {told(hi)} are clipped to the nearest bound"
+    words = f"{OUTSIDE}{told(lo)} to {told(hi)} are clipped to the nearest bound"
     if midpoint:
         lo, hi = averaged or bounds
         middle = told(lo / 2.0 + hi / 2.0)

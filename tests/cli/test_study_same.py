@@ -192,9 +192,23 @@ def test_a_trial_draws_nothing_and_says_what_would_be_spent(folder: Path) -> Non
     assert "Mean of x" in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("terms", ["", 'neighbours = "add-remove"\nlevels = [0.5, 1, 2]'])
-def test_what_a_trial_says_is_what_publishing_spends(folder: Path, terms: str) -> None:
-    path = written(folder, MEAN + SHARES, f'epsilon = "e"\n{terms}')
+BUDGETS = 'epsilon = "e"'
+MENU = 'epsilon = "word"\nmenu = {a = 0.5, b = 1, c = 2}'
+
+
+@pytest.mark.parametrize(
+    ("budgets", "terms"),
+    [
+        (BUDGETS, ""),
+        (BUDGETS, 'neighbours = "add-remove"\nlevels = [0.5, 1, 2]'),
+        (MENU, ""),
+        (MENU, 'neighbours = "add-remove"'),
+    ],
+)
+def test_what_a_trial_says_is_what_publishing_spends(
+    folder: Path, budgets: str, terms: str
+) -> None:
+    path = written(folder, MEAN + SHARES, f"{budgets}\n{terms}")
     trial, found = read(path).check(), read(path).publish()
     assert trial.spent
     spent = {row.epsilon: row for row in found.spent}

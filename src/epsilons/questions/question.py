@@ -43,6 +43,7 @@ __all__ = [
     "Question",
     "Sentences",
     "Steps",
+    "levels_of_menu",
     "terms_of",
 ]
 
@@ -108,7 +109,7 @@ class Call:
             )
         epsilon = door.chosen(epsilon, menu)
         if private and isinstance(epsilon, door.Chosen):
-            levels = _of_menu(epsilon, levels)
+            levels = levels_of_menu(epsilon, levels)
         return cls(
             epsilon=epsilon,
             data=door.source(data, separator, decimal, thousands),
@@ -217,7 +218,7 @@ def _refuse_public_facts(levels: object, cap: object) -> None:
             )
 
 
-def _of_menu(epsilon: door.Chosen, levels: Levels | None) -> Levels:
+def levels_of_menu(epsilon: door.Chosen, levels: Levels | None) -> Levels:
     """Return the levels of a menu: its budgets, or the same budgets with numbers of people.
 
     Raises:

@@ -18,7 +18,7 @@ from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError
 from epsilons.ledger.claim import Claim
 from epsilons.questions import Question
-from epsilons.questions.question import TERMS, Call
+from epsilons.questions.question import TERMS, Call, levels_of_menu
 from epsilons.results import report
 from epsilons.results.release import Releases
 
@@ -150,7 +150,12 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
         ArgumentError, DataError, FileError, LedgerError: publishing the study would raise it.
     """
     given = {name: each for name, each in terms.items() if name not in ("epsilon", "source")}
-    account = _Unpaid(given.get("neighbours", "replace"), terms.get("epsilon"), claim)
+    epsilon = terms.get("epsilon")
+    if claim is None and given.get("menu") is not None:  # words are for those without a ledger
+        epsilon = door.chosen(epsilon, given.pop("menu"))
+        if given.get("neighbours") == "add-remove":
+            given["levels"] = levels_of_menu(epsilon, given.get("levels"))
+    account = _Unpaid(given.get("neighbours", "replace"), epsilon, claim)
     if claim is None and account.epsilon is None:
         raise ArgumentError("epsilon is needed: the column of budgets, or one number for everyone.")
     # A settled result is not None; a trial, which is never settled, returns None.

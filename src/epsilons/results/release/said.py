@@ -171,6 +171,8 @@ def _summary(release: Release, own: Own) -> Iterator[str]:
     people = own.people[0].said or own.people[0].words if own.people else people_words(release)
     yield f"{people}{_unit_of_privacy(release)}."
     yield _assumed_line(release)
+    if release.treats:
+        yield release.treats.partition(". ")[0].removesuffix(".") + "."
     yield _spent_line(release.spent)
 
 
@@ -183,12 +185,17 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
     """
     yield f"{people_words(releases[0])}{_unit_of_privacy(releases[0])}."
     yield from dict.fromkeys(map(_assumed_line, releases))
+    if any(release.treats.startswith(words.OUTSIDE) for release in releases):
+        yield "Values outside their bounds are clipped to the nearest bound."
     yield _spent_line(spent)
 
 
 def _assumed_line(release: Release) -> str:
-    """A line that states the assumption."""
-    return f"Assumed: {words.briefly(release.assumption, release.estimate.of_shares)}."
+    """A line that states the assumption, and under add/remove who is left out."""
+    said = words.briefly(release.assumption, release.estimate.of_shares)
+    if release.neighbours == "add-remove":
+        said += f"; people with ε below {budget(float(min(release.mechanism.levels)))} are left out"
+    return f"Assumed: {said}."
 
 
 def _unit_of_privacy(release: Release) -> str:
