@@ -374,7 +374,8 @@ def _open_text(
     names = replace(
         Names.of_columns(values, epsilon, person, {m.parameter: m.column for m in marks}),
         missing=f" {what} {NOTES[kind]} counts as missing.",
-        unusable=f" {what} {NOTES['numbers']} counts as missing.",
+        unusable=f" {what} {NOTES['numbers']} counts as missing. If words stand for budgets, give "
+        'menu={"strict": 0.1, "open": 2}.',
         chosen=menu is not None,
     )
     roles = [Role("values", values, kind)]

@@ -247,7 +247,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             f"With probability {percent(self.confidence)}, all {count:,} numbers are in their "
             "all-at-once ranges together; the other intervals are for each number separately."
         )
-        people = said.people_words(self.each[0])
+        people = said.people_words(self.each[0]).removeprefix("About ")
         published = dict.fromkeys(said.published_words(one) for one in self.each if one.date)
         byline = " · ".join(published)
         made = [said.made_words(one, column=False) for one in self.each]
