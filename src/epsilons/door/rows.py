@@ -300,7 +300,7 @@ class Rows:
         return sound(found, whole=ask.what != "cells" or ask.adds)
 
     def weigh(self) -> None:
-        """Read the weights of people, if there are any: see `weights_engine.in_units`."""
+        """Read and check the weights of a table, if it has any: see `weights_engine.in_units`."""
         if isinstance(self._held, Columns):
             weights_engine.in_units(self._held)
 

@@ -240,10 +240,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.
         There are no sides if the range was estimated under the assumption of a Gaussian population.
+        If people have weights, False is left out unless it is the value of this release.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
         sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
-        weighted = isinstance(self.spent, PerWeight)  # nothing is proven for unrelated budgets
+        weighted = isinstance(self.spent, PerWeight)
+        # With weights, intervals for related=False are proven only for a release that assumes it.
         told = not weighted or self.related is False
         return tuple(side for side in sides if side.related is not False or told)
 
