@@ -23,8 +23,7 @@ KINDS: Final = ("yes-no", "one-of", "number")
 """The kinds of answers."""
 
 REPORTS: Final = ("bit", "piecewise")
-"""The forms of a report about a number. A question file without the key `reports` asks for one bit.
-"""
+"""The forms of a report about a number. Question files without `reports` ask for one bit."""
 
 MOST_OPTIONS: Final = 50
 MOST_LEVELS: Final = 5

@@ -679,7 +679,7 @@ def open(
         kinds |= dict(zip(groups.columns, declared, strict=True))
     private = ladder is not None
     given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
-    chosen = isinstance(values, Chosen)  # the budgets themselves, which no other question counts
+    chosen = isinstance(values, Chosen)  # values are the words of budgets: no scan is shared
     rules = Rules(
         given.names,
         missing,

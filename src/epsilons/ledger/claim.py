@@ -227,7 +227,7 @@ class Claim:
         else:
             who, own = door.weighed_people(data, person, weights)
         with self._store.read():
-            # A release that was not opened comes after all that are open.
+            # If this release is not open, all open releases are earlier.
             earlier = self._book.open_claims(before=self._number or None)
             found = self._book.balances(who)
             if not private and len(found) < len(who):

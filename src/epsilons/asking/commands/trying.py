@@ -183,8 +183,9 @@ def _budgets(
     """Return the budgets for the plan: people's own or, under add/remove, the declared levels.
 
     Returns:
-        The budgets, and the weight of one unit. Without weights, the weight is None. With weights,
-        each budget is that of one unit, and units are counted instead of people.
+        The budgets, and the weight of one unit. The budgets are None if levels are declared without
+        numbers of people. Without weights, the weight is None. With weights, each budget is that of
+        one unit, and units are counted instead of people.
     """
     if terms.get("neighbours", "replace") != "replace":
         levels = terms.get("levels")

@@ -175,11 +175,12 @@ def classes(table: Columns) -> Classes:
 def weighted_totals(
     rows: nw.LazyFrame[Any], totals: dict[str, Aggregate], *, folded: bool
 ) -> tuple[nw.LazyFrame[Any], dict[str, Aggregate]]:
-    """Multiply everything that is added up by the units of its person, and count people: `heads`.
+    """Multiply counts and sums by the units of each row's person, and count people as `heads`.
 
     Args:
         rows: rows or entries with a column of units, `d`.
-        totals: the aggregates of a query. Those of ids are of rows, and not multiplied.
+        totals: the aggregates of a query. Minima, maxima and the count of rows that have a person
+            are not multiplied.
         folded: whether people can have many rows, which are folded into entries.
 
     Returns:

@@ -245,7 +245,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         words_of_it = (self.assumption, self.loss, self.confidence)
         sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
         weighted = isinstance(self.spent, PerWeight)
-        # With weights, intervals for related=False are proven only for a release that assumes it.
+        # With weights, the interval for related=False needs the numbers of people by level and
+        # weight. Only a release that assumes related=False stores them.
         told = not weighted or self.related is False
         return tuple(side for side in sides if side.related is not False or told)
 
@@ -254,7 +255,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """The budgets of the people, or the expected budgets; None if these are private."""
         levels, people = None, None
         if isinstance(self.spent, PerWeight):
-            return None  # rules are compared for people who count equally
+            return None  # rules are compared only if everyone counts equally
         if self.expected is not None:
             levels, people = self.expected.levels, self.expected.people
         elif isinstance(self.spent, ByLevel):
