@@ -82,7 +82,7 @@ class Spending(Sequence[Spent]):
 
     @abstractmethod
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent. If people have weights, also pass `weights`.
+        """Return how much each person spent. `PerWeight` also takes the weights of people.
 
         Args:
             epsilon: the budget of each person, in any order.
