@@ -10,7 +10,7 @@ planned_gaussian(neighbours)                               plans for a Gaussian 
 ADDS_UP, ADDS_UP_LOCALLY                                   spending adds up over releases
 neighbours_are(neighbours)                                 the neighbouring relation
 assumed_of_some(neighbours, assumption, whose, …)          means by group, or of a subset of people
-weighed(name, unit)                                        weights, to append to both
+weighed(name, unit, most, assumption)                      weights: sentences to append to both
 clipped(…), uncounted(…)                                   how invalid values are treated
 left_out(…)                                                the rows that a mean excludes
 of_menu(menu, neighbours)                                  the words that stand for budgets
@@ -85,7 +85,8 @@ _CLAIMED: Final = {
     "weights.",
     "unrelated": " That budgets say nothing about values is meant among people of equal weight.",
 }
-"""The sentence on what differs by at most δ, if people have weights."""
+"""A sentence on what `related` means if people have weights: for a bound δ, by the target of the
+estimate; and for unrelated budgets."""
 
 _COUNTED: Final = {
     "replace": "",
@@ -450,7 +451,7 @@ SHRUNK: Final = (
     "errors are mostly 1 to 7 times smaller, and at worst 3.6 times larger. Intervals and "
     "comparisons are not shrunk."
 )
-"""A sentence on shrinkage, to append to another."""
+"""A note on shrinkage, to append to another sentence."""
 
 _ONLY_SOME: Final = "Only rows that are asked about count."
 

@@ -98,9 +98,9 @@ def mean(
             averaged first. Without it, every row is a person.
         weights: for surveys, how many people each person stands for: an array of numbers above 0,
             or the name of a column. Weights are public, as budgets are. Someone of weight w counts
-            as w people of the budget ε/w, and nobody spends more than ε. For replace and
-            about="people"; with a number δ for `related`, the weighted means of people with
-            different ε/weight differ by at most δ of the range: docs/weights.md.
+            as w people with the budget ε/w each, and nobody spends more than ε. Weights require
+            neighbours="replace" and bounds. They change what a number δ for `related` assumes, and
+            related=False requires about="population": docs/weights.md.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the mean of exactly these "people", or of the "population" that
@@ -128,10 +128,10 @@ def mean(
             list for each. Rows in other groups are refused under replace, unless missing="exclude".
         groups_are: "private"; or "public", under replace, if group membership is public: then
             nobody is in two groups, and each group has its own cap and less noise.
-        shrink: whether the means of groups are shrunk toward the mean of all groups, as far as
-            their noise suggests, within their intervals. In small groups of real tables errors are
-            mostly 1 to 7 times smaller, and at worst 3.6 times larger. Intervals and comparisons
-            stay the same.
+        shrink: whether the mean of each group is shrunk toward the mean of all groups: the larger
+            its noise, the more, but never out of its interval. For small groups of real tables,
+            errors are mostly 1 to 7 times smaller, and at worst 3.6 times larger. Intervals and
+            comparisons stay the same.
         where: the rows to include: a Boolean column, or its name; or a pair of a column and a
             label, such as ("answer", "yes"). A missing entry does not equal the label. Which rows
             are included is private.

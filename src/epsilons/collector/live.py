@@ -54,7 +54,7 @@ class Door:
         self._head = pack(Header(mechanism.kind, True, mechanism.parameters, 1))
         self._rows = 0 if survey.options is None else order(len(survey.options))
         pieces = survey.reports == "piecewise"
-        # How many answers there are at each level.
+        # The number of possible answers at each level.
         self._answers = {
             _BUDGET.pack(each.epsilon): window_of(each.epsilon).answers if pieces else 2
             for each in survey.levels

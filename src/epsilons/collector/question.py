@@ -23,7 +23,7 @@ KINDS: Final = ("yes-no", "one-of", "number")
 """The kinds of answers."""
 
 REPORTS: Final = ("bit", "piecewise")
-"""What a report on a number is. Question files without that key ask for one bit."""
+"""The forms of a report about a number. Question files without `reports` ask for one bit."""
 
 MOST_OPTIONS: Final = 50
 MOST_LEVELS: Final = 5
@@ -93,8 +93,8 @@ class Survey:
         options: for "one-of": from 2 to 50 labels.
         bounds: for "number": (lo, hi), the range of answers.
         unit: for "number": the unit, such as "hours"; None without a unit.
-        reports: for "number": "bit", or "piecewise" for reports that hold more than one bit at
-            levels from 1.5 up (see `epsilons.local.Mean`).
+        reports: for "number": "bit" for reports of one bit; or "piecewise", for which reports at
+            levels of 1.5 or more hold more than one bit (see `epsilons.local.Mean`).
         levels: from 2 to 5 levels, the strictest first.
         invitations: the number of links created with the survey, from 1 to 1,000,000.
 

@@ -285,8 +285,8 @@ def joined(table: Columns, offers: Offers) -> Columns:
         rows, _ = written(rows, table.person)
     frame = rows.join(beside, on=table.person, how="left")
     types = {**table.types, **dict.fromkeys(own, nw.Float64())}
-    # People pay for the weights that were read with their ids. If the table changes before rows are
-    # counted, these weights are counted nevertheless.
+    # People are charged for the weights that were read with their ids. Rows are counted with the
+    # same weights, even if the table has changed since.
     marks = tuple(
         replace(mark, column=WEIGHT) if mark.parameter == "weights" and WEIGHT in own else mark
         for mark in table.marks

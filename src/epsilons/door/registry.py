@@ -81,7 +81,7 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
 
 
 def weighed_people(data: Any, person: Any, weights: Weights) -> tuple[People, Floats]:
-    """Return the distinct people in the data, and the weight of each. `weights` is read with them.
+    """Return the distinct people in the data and the weight of each, and set `weights.unit`.
 
     Args:
         data: a frame, the path of a file, or None if the others are arrays.

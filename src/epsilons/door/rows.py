@@ -300,7 +300,7 @@ class Rows:
         return sound(found, whole=ask.what != "cells" or ask.adds)
 
     def weigh(self) -> None:
-        """Read the weights of people, if there are any: see `weights_engine.in_units`."""
+        """Read and check the weights of a table, if it has any: see `weights_engine.in_units`."""
         if isinstance(self._held, Columns):
             weights_engine.in_units(self._held)
 
@@ -679,7 +679,7 @@ def open(
         kinds |= dict(zip(groups.columns, declared, strict=True))
     private = ladder is not None
     given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
-    chosen = isinstance(values, Chosen)  # the budgets themselves, which no other question counts
+    chosen = isinstance(values, Chosen)  # values are the words of budgets: no scan is shared
     rules = Rules(
         given.names,
         missing,

@@ -36,8 +36,8 @@ __all__ = ["Account", "AccountSheet", "Charge", "Settled", "sum_of"]
 class Charge:
     """Privacy loss as a function of ε: a person is charged at the highest level that is at most ε.
 
-    If people have weights, levels are budgets of one unit, and losses are those of one unit. A
-    person of d units is charged d times the loss at the highest level that is at most ε/d.
+    If people have weights, levels and losses are those of one unit. A person of d units is charged
+    d times the loss at the highest level that is at most ε/d.
     Proof: docs/proofs/weights.md (1).
 
     Attributes:
@@ -71,8 +71,8 @@ class AccountSheet:
 
     Attributes:
         data: the table; None if the columns are arrays.
-        epsilon: budgets by person, and weights if people have weights (`Offers`); or the name of a
-            column of the table, or an array.
+        epsilon: everyone's budget, and weight if people have weights (`Offers`); or the name of a
+            column of budgets in the table; or an array of budgets.
     """
 
     data: Any

@@ -33,7 +33,7 @@ __all__ = ["Claim"]
 T = TypeVar("T")
 
 _MANY: Final = 2 * MOST_UNITS
-"""More units than anyone has."""
+"""A number that exceeds anyone's number of units. It encodes a level and units in one integer."""
 
 USED_UP: Final = {
     "drawing": "is being drawn now, or its process ended while it was. What was offered is paid. "
@@ -213,7 +213,7 @@ class Claim:
 
         Raises:
             ArgumentError: `person` is missing.
-            DataError: a weight cannot be used, or somebody has two.
+            DataError: a weight cannot be used, or somebody has two weights.
             LedgerError: under replace, people in the data have no account, or no budget left.
         """
         if person is None:
@@ -227,7 +227,7 @@ class Claim:
         else:
             who, own = door.weighed_people(data, person, weights)
         with self._store.read():
-            # A release that was not opened comes after all that are open.
+            # If this release is not open, all open releases are earlier.
             earlier = self._book.open_claims(before=self._number or None)
             found = self._book.balances(who)
             if not private and len(found) < len(who):
@@ -412,7 +412,7 @@ class Claim:
     def _amounts(self, charge: Charge) -> Integers:
         """Return the amount that each person pays: the loss of all of their units, rounded up.
 
-        Everyone is one unit, unless people have weights. The level of a unit is the highest level
+        Without weights, everyone is one unit. The loss of a unit is the loss at the highest level
         that does not exceed its budget. Proof: docs/proofs/ledger.md.
 
         Raises:

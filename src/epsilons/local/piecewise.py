@@ -1,9 +1,10 @@
-"""Reports of a number that hold more than one bit: one of a few answers, drawn around a window.
+"""Piecewise reports of a number: one of N answers, most likely one near the value.
 
-Of N answers in a row, a window of K favors a person's value. A value is rounded at random to two
-neighboring places of the window; one coin (`draws.flips`) decides whether the answer is in the
-window. Given the coin, the answer is uniform inside or uniform outside. K is the same for every
-value, so the privacy loss is exactly that of the coin. N = 2 and K = 1 is one bit.
+The answers are the integers from 0 to N − 1. K consecutive answers, the window, favor a person's
+value. The value determines the place of the window, rounded at random to one of the two nearest
+integers. One coin (`draws.flips`) decides whether the answer is in the window. Given the coin, the
+answer is uniform inside or uniform outside. K is the same for every value, so the privacy loss is
+exactly that of the coin. With N = 2 and K = 1, a report is one bit.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ WINDOWS: Final[dict[float, Window]] = {
     15.0: Window(256, 2),
     17.0: Window(256, 1),
 }
-"""The window of each budget: that of the largest key that is not above ε.
+"""The window for each budget ε: the entry with the largest key that is not above ε.
 
-It is part of the format of reports. It was chosen once, to make the largest variance that a report
-adds to any value small: docs/proofs/piecewise.md (3). Below the second key that is one bit."""
+This table is part of the format of reports. It was chosen once, such that the variance of a report
+is small for the value for which it is largest: docs/proofs/piecewise.md (3). For budgets below the
+second key, a report is one bit."""
 
 STEPS: Final = np.array(list(WINDOWS))
 MORE: Final = float(STEPS[1])
-"""From this budget on, a report holds more than one bit."""
+"""The smallest budget at which a report holds more than one bit."""
 
 
 def window_of(epsilon: float) -> Window:
@@ -51,7 +53,7 @@ def window_of(epsilon: float) -> Window:
 
 
 def windows_of(epsilon: Floats) -> list[tuple[Window, NDArray[np.int64]]]:
-    """Return the windows that budgets have, and the places of the people with each."""
+    """Return each window that somebody's budget has, with the indices of these people."""
     found = np.searchsorted(STEPS, epsilon, side="right") - 1
     every = list(WINDOWS.values())
     return [(every[k], np.flatnonzero(found == k)) for k in np.unique(found).tolist()]
@@ -63,8 +65,9 @@ def drawn(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.uint8
     Args:
         values: integers from 0 to `GRID`.
         epsilon: budgets in [0, ∞].
-        source: source of the bits: for a person alone a word that rounds, a word for the coin, and
-            a word for the answer (none if only one is left, more if it must be drawn again).
+        source: source of the bits. For a single person, it is read in this order: a word that
+            rounds the place of the window, a word for the coin, and a word for the answer. The last
+            is not read if only one answer is possible, and is drawn again if it is rejected.
 
     Guarantee:
         P(answer | value) ≤ e^ε·P(answer | other value), exactly. Proof: docs/proofs/piecewise.md
@@ -88,8 +91,8 @@ def drawn(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.uint8
 def channel_of(epsilon: float) -> Channel:
     """Return the exact distribution of an answer, for `epsilons.verify`.
 
-    The inputs are all places of the window, as values of the grid, and the values that are next to
-    them. Probabilities are affine in between, so a place attains the largest ratio.
+    The inputs are the values of the grid at, or next to, a place of the window. Between two places,
+    probabilities are affine in the value. So the largest ratio is attained at a place.
     """
     window = window_of(epsilon)
     flip, places = threshold(epsilon, window.inside, window.answers), window.places
@@ -109,14 +112,14 @@ def channel_of(epsilon: float) -> Channel:
 
 
 def weights_of(weights: str, square: Floats) -> Floats:
-    """Return the weight of each report: 1/(4·E(Y − ½)²), as for one bit, or 1."""
+    """Return the weight of each report: 1, or 1/(4·E(Y − ½)²), as for one bit: see `Spread`."""
     return np.ones_like(square) if weights == "uniform" else 0.25 / square
 
 
 def added(
     window: Window, epsilon: Floats, answers: NDArray[np.uint8], weights: str
 ) -> tuple[Floats, Sums]:
-    """Return what reports with one window add up to.
+    """Add up reports that have the same window.
 
     Args:
         window: the window, with more than two answers.
@@ -125,7 +128,8 @@ def added(
         weights: "variance", "paper" or "uniform".
 
     Returns:
-        Σ w·z, Σ w², Σ w²·z and Σ w²·z², where z is the answer − ½ on a unit range; and the sums.
+        Σ w·z, Σ w², Σ w²·z and Σ w²·z² over all reports, where w is the weight and z the answer − ½
+        on a unit range; and the sums for the margin, which do not depend on the answers.
 
     Raises:
         DataError: an answer is not possible at its budget.

@@ -131,13 +131,14 @@ class Mean(Randomizer):
     Args:
         bounds: (lo, hi), the range of values; values outside are clipped.
         method: "bit" rounds a value at random to one end of the range and sends one bit by
-            randomized response; it refuses numbers with noise, so a lie has no more influence than
-            an honest answer. "laplace" sends the value on an integer grid plus noise (but one bit
-            if ε is below 2⁻²⁰), and accepts both forms. Use it only if people are trusted to be
-            honest: it accepts numbers up to 50/ε range widths outside the range. "piecewise" sends
-            one of a few answers, most probably one near the value, from ε = 1.5 on, and one bit
-            below. "auto" is "piecewise" if a level of at least 1.5 and not ∞ is declared, else
-            "bit": whichever adds less noise to the value for which it adds most.
+            randomized response (at ε = ∞, it sends the value itself). It refuses numbers with
+            noise, so a lie has no more influence than an honest answer. "laplace" sends the value
+            on an integer grid plus noise (but one bit if ε is below 2⁻²⁰), and accepts both forms.
+            Use it only if people are trusted to be honest: it accepts numbers up to 50/ε range
+            widths outside the range. "piecewise" sends one bit if ε is below 1.5; otherwise it
+            sends one of up to 256 answers, most likely one near the value. "auto" is "piecewise" if
+            the largest of `levels` is finite and at least 1.5, and otherwise "bit". For finite
+            `levels`, this is the method that adds less noise to the value to which it adds most.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -203,7 +204,7 @@ class Mean(Randomizer):
         return Channel(epsilon, values, (0, 1), tuple((total - r, r) for r in rows), total)
 
     def _as_number(self, epsilon: Floats) -> NDArray[np.bool_]:
-        """Whether each person sends a number; the others send one bit, or one of some answers."""
+        """Whether each person sends a number. For "bit", only people at ε = ∞ do, without noise."""
         least = {"laplace": LEAST, "bit": math.inf, "piecewise": math.nan}[self.method]
         return np.asarray(epsilon >= least)
 
@@ -259,7 +260,7 @@ class Mean(Randomizer):
         margin, kind = self._margin(state.sums, state.n), state.kind
         if isinstance(margin, ReportedPiecewise):
             kind = self.method
-            # The squares around the estimate, from those around the middle of the range.
+            # Convert the sum of squares around the middle of the range to that around the estimate.
             total, heavy, tilt, squares = state.total.tolist()
             off = total / state.sums.weight
             seen = max(squares - 2.0 * off * tilt + off * off * heavy, 0.0)
@@ -317,9 +318,10 @@ def _add_bits(
 
 
 def _add_pieces(epsilon: Floats, answers: NDArray[np.uint8], weights: str) -> tuple[Floats, Sums]:
-    """Return the four totals of `piecewise.added`, and the sums, of piecewise reports.
+    """Return the four totals of all piecewise reports, and their sums: see `piecewise.added`.
 
-    Reports of one bit count only in the first of them: their spread is known.
+    Reports of one bit add only to the first total. The other three estimate the variance, which is
+    known for one bit.
     """
     total, sums = np.zeros(4), Sums()
     for window, people in windows_of(epsilon):

@@ -41,7 +41,7 @@ _CLIPPED: Final = ("0.2.0",)
 """Versions that published means of groups even if their intervals did not contain them."""
 
 _AMONG: Final = 0.1
-"""The standard deviation of means of groups that shrinkage assumes, as a fraction of the range."""
+"""The standard deviation between groups that shrinkage assumes, as a fraction of the range."""
 
 _FEW: Final = 12
 """The largest number of categories or dimensions for which local reports are enumerated."""
@@ -380,9 +380,16 @@ def _groups(release: Any) -> bool:
 def _by_group(release: Any, margin: Any, value: _Numbers, *, shrunk: bool) -> bool:
     """Whether means of groups follow from the drawn cells.
 
-    A mean is the quotient of its two cells, clipped to the range, or the middle. If that is outside
-    the published interval, the mean is the one that the interval's test accepts most. Shrunk means
-    follow from the cells and the noise, clipped to the interval.
+    A mean is its first cell divided by the sum of its two cells, clipped to the range; it is the
+    middle of the range if that sum is not positive. If this mean is outside the published interval,
+    the published mean must be the one that the interval's test is farthest from rejecting. Shrunk
+    means must follow from the cells and the noise, clipped to the interval.
+
+    Args:
+        release: the release.
+        margin: the margin of error of the groups, with the drawn cells.
+        value: the published means.
+        shrunk: whether these are shrunk.
     """
     lo, hi = release.estimate.bounds
     asked = release.assumption, release.confidence
@@ -415,7 +422,15 @@ def _by_group(release: Any, margin: Any, value: _Numbers, *, shrunk: bool) -> bo
 
 
 def _least(m: float, first: float, total: float, up: _Numbers, down: _Numbers) -> bool:
-    """Whether no mean has a smaller ratio of its test statistic to the critical value than m."""
+    """Whether m has the smallest ratio of test statistic to critical value of all possible means.
+
+    Args:
+        m: a mean, on a unit range.
+        first: the first cell of the group.
+        total: the sum of both cells.
+        up: the critical value in each part of the range, for means below first/total.
+        down: the critical value in each part of the range, for means above first/total.
+    """
     ends = np.sin(np.linspace(0.0, np.pi / 2.0, len(up) + 1)) ** 2
     ratios = [
         max(first - at * total, 0.0) / above + max(at * total - first, 0.0) / below
@@ -428,7 +443,10 @@ def _least(m: float, first: float, total: float, up: _Numbers, down: _Numbers) -
 
 
 def _pulled(margin: Any, first: _Numbers, total: _Numbers, *, public: bool) -> _Numbers:
-    """Shrink means toward their pooled mean, by the variance of the noise of first − m·total."""
+    """Return means shrunk toward the pooled mean m.
+
+    The larger the variance of the noise of first − m·total, the closer a mean moves to m.
+    """
     heads = margin.people if public else np.ones(len(first))
     whole = float(heads @ total)
     pooled = float(np.clip(heads @ first / whole, 0.0, 1.0)) if whole > 0.0 else 0.5

@@ -208,12 +208,12 @@ def _open_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _octaves(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Yield, for one person of random weight in random buckets, whether the total moves by that."""
+    """Yield, for random changes of one person, whether the cells move by at most moves·weight."""
     for _ in range(_MOST // 2):
         level = int(chance.integers(len(mechanism.weights)))
         weight = int(mechanism.weights[level])
         buckets, masses = _buckets(chance)
-        # A person is in one bucket. In the neighbour they are in another one, or in none.
+        # A person is in one bucket. In the neighbouring data set they are in another, or in none.
         one, other = (buckets == at for at in chance.choice(buckets, 2))
         before = mechanism.total((buckets, masses + weight * one))
         moved = weight * other if mechanism.moves == 2 else 0

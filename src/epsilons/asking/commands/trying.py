@@ -38,12 +38,14 @@ class Trial:
 
     Attributes:
         plan: the forecast of all questions; None if it cannot be forecast before anything is drawn.
-        spent: for each budget, how many people have it (None if private) and what each of them
-            would spend; None where it depends on what is drawn: at most the budget.
-        before: whether the ledger already has this answer: it would be given again, at no charge.
+        spent: for each budget, how many people have it (None if private), and the amount that each
+            of them would spend. The amount is None if it depends on what is drawn; it is then at
+            most the budget.
+        before: whether the ledger already has this answer. It would then be returned again, at no
+            charge.
         alarms: the reasons why a result would not be informative, one sentence each.
-        weighted: whether people have weights. Then budgets and amounts are those of weight 1, and
-            numbers of people are sums of weights.
+        weighted: whether people have weights. Then budgets and amounts are for a person of weight
+            1, and sums of weights take the place of numbers of people.
     """
 
     plan: SeveralPlans | None
@@ -67,7 +69,7 @@ class Trial:
 
     @property
     def _counted(self) -> str:
-        """The heading of the numbers of people."""
+        """The heading for the numbers of people or, if people have weights, the sums of weights."""
         return "weight" if self.weighted else "people"
 
     def to_json(self) -> str:
@@ -105,7 +107,7 @@ class Trial:
 
 
 class _Unpaid:
-    """An account that passes every check on and is never settled, so nothing is drawn.
+    """An account that makes the checks of its claim and is never settled, so nothing is drawn.
 
     Args:
         neighbours: the neighbouring relation of the study.
@@ -135,7 +137,7 @@ class _Unpaid:
         return Settled(cast(Releases, None), cast(Charge, charge))
 
     def let_go(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, because no budget was reserved."""
 
 
 def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | None) -> Trial:
@@ -183,11 +185,12 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
 def _budgets(
     questions: Sequence[Question], terms: dict[str, Any], epsilon: Any
 ) -> tuple[Budgets | None, float | None]:
-    """The budgets that a plan needs: of these people, or under add/remove as declared.
+    """Return the budgets for the plan: people's own or, under add/remove, the declared levels.
 
     Returns:
-        The budgets, and the weight of one unit if people have weights. Then they are budgets of
-        units.
+        The budgets, and the weight of one unit. The budgets are None if levels are declared without
+        numbers of people. Without weights, the weight is None. With weights, each budget is that of
+        one unit, and units are counted instead of people.
     """
     if terms.get("neighbours", "replace") != "replace":
         levels = terms.get("levels")

@@ -59,7 +59,8 @@ export function drawn(tag, attributes) {
   return made;
 }
 
-// A bar that shows how many of 100 people send their true answer, in addition to the numbers.
+// A bar that shows how many of 100 people send their true answer, or one around their value, in addition
+// to the numbers.
 function bar(question, epsilon) {
   const svg = drawn("svg", {class: "odds", viewBox: "0 0 100 4", preserveAspectRatio: "none",
                             "aria-hidden": "true"});

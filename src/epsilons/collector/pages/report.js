@@ -4,13 +4,14 @@
 const WORD = 1n << 64n;
 const GRID = 2 ** 30;
 
-// From each budget on: the number of answers of a piecewise report, and how many of them are around a value.
+// Rows [budget, N, K]: from this budget on, a piecewise report is one of N answers, K of them around the value.
 const WINDOWS = [
   [0, 2, 1], [1.5, 3, 1], [2.5, 7, 2], [3.5, 13, 3], [4.75, 64, 11], [6, 128, 15], [7.5, 256, 19],
   [9, 256, 11], [11, 256, 6], [13, 256, 3], [15, 256, 2], [17, 256, 1],
 ];
 
-// [N, K] of a question at a budget: of N answers, K are around a value. One bit: [2, 1].
+// Return [N, K] for a question at a budget: there are N answers, and K of them are around a value.
+// A report of one bit has [2, 1].
 export function windowOf(question, epsilon) {
   if (question.reports !== "piecewise") return [2, 1];
   return WINDOWS.filter(([from]) => from <= epsilon).pop().slice(1);
@@ -59,8 +60,8 @@ function around(top, bottom, bits) {
   return [least, most];
 }
 
-// F = ⌈2^64·(N − K)/(K·e^ε + N − K)⌉, exactly: of N answers, it is none of the K around the value if a
-// random word is below F. For one bit, the answer is then flipped.
+// F = ⌈2^64·(N − K)/(K·e^ε + N − K)⌉, exactly. If a random word is below F, the answer is none of the K
+// around the value. For one bit, this means that the answer is flipped.
 export function threshold(epsilon, [answers, inside] = [2, 1]) {
   if (!(epsilon >= 0)) throw new Error("a budget is a number from 0 up");
   if (epsilon === Infinity) return 0n;
@@ -74,7 +75,7 @@ export function threshold(epsilon, [answers, inside] = [2, 1]) {
   }
 }
 
-// The expected number of people who send their true bit, or an answer around their own, rounded.
+// The expected number of people who send their true bit, or one of the K answers around their value, rounded.
 export function truly(question, epsilon, people = 100) {
   const missed = threshold(epsilon, windowOf(question, epsilon));
   return people - Number((2n * BigInt(people) * missed + WORD) / (2n * WORD));
@@ -100,7 +101,8 @@ function below(many, fill) {
   return Number(drawn % cycle);
 }
 
-// One of N answers: uniform on the K around the value, or else on the others. One bit is the case N = 2.
+// Draw one of N answers: uniform on the K around the value or, if the coin says so, uniform on the others.
+// One bit is the case N = 2.
 function piece(value, epsilon, window, fill) {
   const [answers, inside] = window, places = answers - inside, scaled = value * places;
   const place = Math.floor(scaled / GRID) + (Number(word(fill) >> 34n) < scaled % GRID ? 1 : 0);

@@ -177,7 +177,7 @@ class Tally:
 
     @property
     def unit_squares(self) -> Floats | None:
-        """An upper bound on Σd² over the people of each level; None if everyone is one unit."""
+        """A bound on Σd² in each level, for people of d units; None if everyone is one unit."""
         if self.heads is None or int(self.heads.most.max(initial=1)) <= 1:
             return None
         return self.heads.squares(self.counts)

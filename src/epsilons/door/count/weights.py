@@ -78,9 +78,13 @@ class Heads(NamedTuple):
         return self.number if self.number.ndim == 1 else self.number.sum(axis=1)
 
     def squares(self, units: Integers) -> Floats:
-        """An upper bound on Σd² over the people of each level, given their Σd.
+        """Return an upper bound on Σd² over the people of each level, for people of d units each.
 
-        It is exact if people of a level have one or two numbers of units: Σ(d − low)(high − d) ≥ 0.
+        It follows from Σ(d − low)(high − d) ≥ 0, where low is the smallest and high the largest
+        number of units in the level. It is exact if everyone in the level has one of these two.
+
+        Args:
+            units: Σd over the people of each level.
         """
         low, high = self.fewest.astype(np.float64), self.most.astype(np.float64)
         return np.asarray(units * (low + high) - self.by_level * low * high)
@@ -138,7 +142,7 @@ class Weights:
         """Return the number of units for each weight, given the number of people who have it.
 
         Args:
-            weights: weights, in any order. Some may be the same.
+            weights: weights, in any order. A weight may occur more than once.
             people: the number of people with each weight.
             name: the name of the column in messages.
 
@@ -154,7 +158,13 @@ def _in_units(weights: Floats, unit: float) -> Integers:
 
 
 def classes_of(level: Integers, units: Integers, people: Integers) -> Classes:
-    """Return people by budget level and number of units. Equal pairs are added up."""
+    """Return the number of people for each budget level and number of units.
+
+    Args:
+        level: the level of each part of the people.
+        units: the number of units of a person in each part.
+        people: the number of people in each part. Parts with equal level and units are added up.
+    """
     found, place = np.unique(level * (MOST_UNITS + 1) + units, return_inverse=True)
     total = np.zeros(found.size, dtype=np.int64)
     np.add.at(total, place, people)
@@ -177,7 +187,7 @@ def ends_of(level_of: Integers, fewest: Integers, most: Integers, size: int) -> 
 
 
 def facts_of(weights: Floats, people: Integers) -> WeightFacts:
-    """Return facts about weights, given the number of people who have each."""
+    """Return facts about people's weights, given the number of people with each weight."""
     good = np.isfinite(weights) & (weights > 0.0)
     own, each = weights[good], people[good]
     return WeightFacts(

@@ -115,11 +115,11 @@ def _by_budgets(plan: Plan) -> _Lines:
 
 
 def _by_pairs(plan: Plan) -> _Lines | None:
-    """Add up rows by their pairs of budget and weight, and all labels; None if these are many.
+    """Add up rows by budget, weight and all labels; return None if that makes too many groups.
 
-    Everything that is added up is multiplied by the units of a pair later, in `_Lines`. A sum of
-    products with the same factor is the product of the sum, so these are the integers of
-    `_by_budgets`. Proof: docs/proofs/weights.md (8).
+    Everyone in a group has the same number of units, so `_Lines` multiplies the sums of a group by
+    that number. `_by_budgets` multiplies each row instead, and gives the same integers.
+    Proof: docs/proofs/weights.md (8).
 
     Raises:
         DataError: the engine failed, or weights are refused.
@@ -138,7 +138,7 @@ def _by_pairs(plan: Plan) -> _Lines | None:
         totals = _totals(plan, rows)
         parts = at_hand(added_up(rows, [*plan.by, *pair], totals), table.passed, bounded=False)
         if dialect_of(parts) is not None:
-            return None  # there are too many
+            return None  # there are too many groups
         whole = [nw.col(name).cast(nw.Int64) for name in totals]
         parts = plan.sorted_out(parts).select(*plan.places, *whole, *pair)
         found = collected(parts.head(MOST_AT_HAND), table.passed)
@@ -268,8 +268,10 @@ class _Lines:
     Attributes:
         plan: the columns of the query.
         result: the lines.
-        epsilon: the budget of each line, or one budget for all; with weights, of one unit.
-        units: the units of a person of each line, if sums have yet to be multiplied by them.
+        epsilon: the budget of each line, or one budget for all. With weights, it is the budget of
+            one unit.
+        units: the number of units of a person in each line, if the sums in `result` must still be
+            multiplied by it; otherwise None.
     """
 
     plan: Plan

@@ -49,9 +49,10 @@ PEEK = 4096
 
 FEW: Final = PEEK // 8
 FEW_PAIRS: Final = 7 * PEEK // 8
-"""The most different budgets, or pairs of a budget and a weight, in these rows that are called few.
-About 15,000 equally frequent pairs have this many. For pairs, the other query takes twice as long,
-and with more than about 30,000 of them it is the faster one."""
+"""The largest numbers of distinct budgets, and of distinct pairs of budget and weight, among these
+rows that count as few. If a table has 15,000 equally frequent pairs, about `FEW_PAIRS` of them are
+in its first rows. For few pairs, the query by pairs takes half as long as the query by budgets.
+With more than about 30,000 pairs, the query by budgets is faster."""
 
 COSTLY: Final = ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
 """Words in a query plan that indicate expensive work before the first row."""
@@ -65,7 +66,7 @@ def floats(table: Columns, column: str) -> nw.Expr:
 
 
 def budget_and_person(table: Columns) -> list[nw.Expr]:
-    """Return `e` if there are budgets, `who` if there are ids, and the units `d` or weights `w`."""
+    """Return the columns that exist of: budget `e`, id `who`, number of units `d`, weight `w`."""
     import narwhals as nw
 
     columns = []
@@ -150,7 +151,8 @@ def few_budgets(table: Columns) -> bool:
 
     If there are few budgets, grouping by exact budgets first, and then by their keys, is up to a
     third faster. If everyone has a different budget, it is three times slower. The result is the
-    same. If rows have weights, these are pairs of a budget and a weight.
+    same. If rows have weights that are not converted to units, pairs of a budget and a weight are
+    counted instead of budgets.
     """
     peek = engine_of(table.frame).peek
     if peek == "if planned":
@@ -356,7 +358,7 @@ def by_person(
 
     Args:
         rows: rows with `who`, with `e` if there is a column of budgets, and with `d` if there is
-            one of weights.
+            a column of units.
         totals: further aggregates, each for a new column.
         keys: further columns to group by.
     """

@@ -107,12 +107,12 @@ class Plan:
 
     @property
     def weighed(self) -> bool:
-        """Whether people have weights that were converted to units."""
+        """Whether people have weights, already converted to units in each row."""
         return self.table.units is not None
 
     @property
     def paired(self) -> bool:
-        """Whether rows are grouped by pairs of budget and weight, which are converted later."""
+        """Whether rows are grouped by budget and weight; weights are converted to units later."""
         return self.table.weights is not None
 
     @property

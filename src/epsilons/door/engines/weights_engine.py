@@ -1,8 +1,8 @@
 """Weights of people on an engine: the same units, and the same budgets of units, as in NumPy.
 
-If rows have few pairs of budget and weight, they are grouped by these pairs, and everything that
-depends on a weight is computed once for each pair, in NumPy. Otherwise it is computed for each row,
-after a pass that reads all weights. Both ways give the same integers.
+If rows have few distinct pairs of budget and weight, they are grouped by these pairs, and NumPy
+computes units and budgets of units once for each pair. Otherwise the engine computes them for each
+row, after a pass that reads all weights. Both give the same integers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BUDGET = "the budget of a unit"
 
 
 def marked(table: Columns, weights: Weights) -> Columns:
-    """Return `weighed` for a table in which one of the marks is `weights`."""
+    """Use the mark `weights` of a table as the weights of people: see `weighed`."""
     (mark,) = (mark for mark in table.marks if mark.parameter == "weights")
     others = tuple(each for each in table.marks if each is not mark)
     name = table.showing("weights")
@@ -47,9 +47,10 @@ def marked(table: Columns, weights: Weights) -> Columns:
 
 
 def weighed(table: Columns, weights: Weights, column: str, name: str) -> Columns:
-    """Make a column the weights of people. They are read when rows are counted.
+    """Use a column of a table as the weights of people.
 
-    If people have many rows, they are read at once, and converted to units.
+    The weights are read when rows are counted. But if people can have many rows, the weights are
+    read now, and converted to units.
 
     Args:
         table: a frame with checked columns.
@@ -67,7 +68,8 @@ def weighed(table: Columns, weights: Weights, column: str, name: str) -> Columns
 def in_units(table: Columns) -> Columns:
     """Replace weights by numbers of units, and budgets by those of one unit, in each row.
 
-    If the weights have not been read, this reads them, in one pass.
+    If the weights have not been read yet, this function reads them in one pass. A table without
+    weights, or with weights that are already converted, is returned unchanged.
 
     Raises:
         DataError: a weight is missing, infinite or not above 0, or the engine failed.
@@ -173,11 +175,12 @@ def classes(table: Columns) -> Classes:
 def weighted_totals(
     rows: nw.LazyFrame[Any], totals: dict[str, Aggregate], *, folded: bool
 ) -> tuple[nw.LazyFrame[Any], dict[str, Aggregate]]:
-    """Multiply everything that is added up by the units of its person, and count people: `heads`.
+    """Multiply counts and sums by the units of each row's person, and count people as `heads`.
 
     Args:
         rows: rows or entries with a column of units, `d`.
-        totals: the aggregates of a query. Those of ids are of rows, and not multiplied.
+        totals: the aggregates of a query. Minima, maxima and the count of rows that have a person
+            are not multiplied.
         folded: whether people can have many rows, which are folded into entries.
 
     Returns:

@@ -91,8 +91,8 @@ class Columns:
         menu: the menu of the words in the column of budgets; None if it contains numbers.
         units: the column of units, if people have weights; otherwise None. `epsilon` is then the
             column of the budgets of one unit each.
-        weights: the column of weights that have not been converted to units, with the name of that
-            column in messages; otherwise None.
+        weights: for weights that are not yet converted to units: their column, the weights, and
+            the name of the column in messages; otherwise None.
     """
 
     frame: nw.LazyFrame[Any]

@@ -1,4 +1,4 @@
-"""Weights of rows that are given as arrays: in NumPy, or as a column of a table."""
+"""Weights that the user gives as an array: add them to rows in NumPy, or to a table in Polars."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Held = TypeVar("Held", Arrays, CellArrays)
 
 
 def in_arrays(held: Held, weights: Weights, given: AskedRows) -> Held:
-    """Add the units of each row's person, and replace budgets by those of one unit.
+    """Add the number of units of each row's person, and replace budgets by those of one unit.
 
     Args:
         held: rows, after all checks.
@@ -32,7 +32,7 @@ def in_arrays(held: Held, weights: Weights, given: AskedRows) -> Held:
         given: the arguments, with one weight for each row.
 
     Raises:
-        ArgumentError: the lengths differ, or it is not a single column.
+        ArgumentError: the weights are not a single column, or there is not one for each row.
         ColumnError: a weight is not a number.
         DataError: a weight is missing, infinite or not above 0.
     """
@@ -42,7 +42,7 @@ def in_arrays(held: Held, weights: Weights, given: AskedRows) -> Held:
 
 
 def in_table(table: Columns, weights: Weights | None, given: AskedRows) -> Columns:
-    """Add weights to a table that was made of arrays, if there are any.
+    """Add weights, if there are any, to a table that was made from arrays.
 
     Args:
         table: a table in Polars, with a known number of rows.
@@ -50,9 +50,10 @@ def in_table(table: Columns, weights: Weights | None, given: AskedRows) -> Colum
         given: the arguments, with one weight for each row.
 
     Raises:
-        ArgumentError: the lengths differ, or it is not a single column.
+        ArgumentError: the weights are not a single column, or there is not one for each row.
         ColumnError: a weight is not a number.
-        DataError: people have many rows, and a weight is missing, infinite or not above 0.
+        DataError: a weight is missing, infinite or not above 0, and people can have many rows. If
+            every row is its own person, such weights are refused when rows are counted.
     """
     import narwhals as nw
 
@@ -65,7 +66,7 @@ def in_table(table: Columns, weights: Weights | None, given: AskedRows) -> Colum
 
 
 def _floats(given: AskedRows, size: int | None) -> Floats:
-    """Return one weight for each row, unchecked."""
+    """Return one weight for each row. Only the number and the type of weights are checked."""
     name = given.names.of("weights")
     found = floats(given.marks["weights"], name, lenient=False)
     if found.size != size:

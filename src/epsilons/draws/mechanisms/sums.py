@@ -96,7 +96,12 @@ class Additive:
         return self.point(tally.sums)
 
     def point(self, sums: Integers, part: Fraction = Fraction(1)) -> int:
-        """Return the lattice point floor(Σ k·part·sum / grid) for given sums by level."""
+        """Return the lattice point floor(Σ k·part·sum / grid) for given sums by level.
+
+        Args:
+            sums: the sum of each level.
+            part: a factor of all sums.
+        """
         weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
         return int(weighted * part.numerator // (self.grid * part.denominator))
 
@@ -181,8 +186,8 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
     """Build the mechanism of an allocation.
 
     Weights are e·2^s rounded down, and the scale of the noise is 2^s. So a person's loss is k/2^s ≤
-    e ≤ ε for every s. With staircase noise, e is a multiple of the rate, and a weight is e/rate
-    times the lattice points per unit. So a person's loss is e.
+    e ≤ ε for every s. With staircase noise, e is a multiple of the rate, and a weight is
+    steps·e/rate. So a person's loss is e.
     """
     spent, counts = allocation.spent, allocation.counts
     if allocation.stairs is not None:
@@ -334,10 +339,11 @@ def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:
 # The mechanism of a mean and its spread: two integer sums, at the privacy loss of one.
 
 PARTS_OF_A_MEAN: Final = (Fraction(1), Fraction(1))
-"""The factors of both sums with which the squares of a mean cost nothing."""
+"""The factors of both sums for a mean: the sum of squares then adds no privacy loss."""
 
 PARTS_OF_A_VARIANCE: Final = (Fraction(3, 4), Fraction(9, 4))
-"""The factors of both sums for a variance: larger squares, at the same privacy loss."""
+"""The factors of both sums for a variance. Compared with a mean, the factor of squares is larger,
+that of values is smaller, and the privacy loss is the same."""
 
 
 @storable("mechanisms.SumAndSquares")
@@ -369,7 +375,7 @@ class SumAndSquares:
         reach: the maximum change of one person's a·g and b·v together.
         grid: the divisor of both sums.
         law: the distribution of each noise.
-        divisor: D, the sum of all weights over that of the estimator, in lattice steps.
+        divisor: D = Σ k over all people, divided by the sum of the estimator's weights.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None, because everyone is used without sampling.
         parts: the factors a and b of both sums.
@@ -442,7 +448,7 @@ class SumAndSquares:
 
     @property
     def quiet(self) -> float:
-        """The noise scale of the second moment, as a multiple of that of the first."""
+        """The noise scale of the second moment divided by that of the first moment."""
         return float(self.parts[0] / self.parts[1])
 
     @property
@@ -490,10 +496,10 @@ class SumAndSquares:
 
 
 def reach_of(grid: int, parts: tuple[Fraction, Fraction]) -> int:
-    """Return a bound on the change of a·g and b·v together, if one person is replaced.
+    """Return a bound on the change of a·g plus the change of b·v, if one person is replaced.
 
-    Values at the distance D have squares that differ by at most D·(grid − D)/grid before they are
-    rounded down. Proof: docs/proofs/moment.md (1), (13).
+    If two values differ by D, their squares differ by at most D·(grid − D)/grid before rounding.
+    Proof: docs/proofs/moment.md (1), (13).
     """
     a, b = parts
     return math.ceil(a * grid if b <= a else (a + b) ** 2 / (4 * b) * grid + b)
@@ -523,9 +529,10 @@ def with_squares(
     total: Fraction = Fraction(1),
     parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN,
 ) -> SumAndSquares:
-    """Return the mechanism of a mean and its squares; its weights are smaller by one.
+    """Return the mechanism of a mean and its squares, with smaller weights than those of `alone`.
 
-    If a person changes both sums by more than the grid, weights are smaller in proportion.
+    Each weight is smaller by one, for the second rounding. If a person can change both sums
+    together by more than the grid, weights are then also multiplied by grid/reach.
 
     Args:
         alone: the mechanism of the sum, with Laplace noise or without noise.

@@ -1,4 +1,4 @@
-"""Layouts of the answers of `local.Mean`: one bit or a number, or one of up to 256 answers."""
+"""Layouts of the answers of `local.Mean`: bits and numbers, or piecewise answers from 0 to 255."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class MeanLayout(Layout):
 
 @dataclass(frozen=True)
 class PiecewiseLayout(Layout):
-    """The layout of one array: for each person one of up to 256 answers."""
+    """The layout of one array: the answer of each person, an integer from 0 to 255."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -118,7 +118,7 @@ class PiecewiseLayout(Layout):
 
 
 def layout(parameters: bytes) -> Layout:
-    """Return the layout of means, which depends on what follows the bounds.
+    """Return the layout of means. It depends on the byte after the bounds, if there is one.
 
     Raises:
         DataError: the parameters are not those of a mean.

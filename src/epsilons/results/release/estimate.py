@@ -77,7 +77,7 @@ class Estimate:
 
     @property
     def compared_by(self) -> Any:
-        """The numbers that comparisons use: the published ones, unless these are shrunk."""
+        """The numbers that comparisons use: the published numbers, or means before shrinkage."""
         return self.value
 
     @property

@@ -60,7 +60,7 @@ class GroupsMargin(AnyMargin, Protocol):
         """The mean of each group, adjusted if necessary to be inside its own interval."""
 
     def shrunk(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
-        """The mean of each group, shrunk toward all of them, inside its own interval."""
+        """The mean of each group, shrunk toward the mean of all groups, inside its own interval."""
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
@@ -111,7 +111,7 @@ class Groups(Estimate):
         published: the published means, within the bounds; None if they are `margin.means`, as in
             all releases of version 0.2.0.
         shrunk: whether the published means are shrunk toward the mean of all groups. Intervals and
-            comparisons are those of the drawn numbers.
+            comparisons are computed without shrinkage.
     """
 
     LATER: ClassVar = ("compared", "published", "shrunk")

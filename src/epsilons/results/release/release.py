@@ -240,10 +240,13 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.
         There are no sides if the range was estimated under the assumption of a Gaussian population.
+        If people have weights, False is left out unless it is the value of this release.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
         sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
-        weighted = isinstance(self.spent, PerWeight)  # nothing is proven for unrelated budgets
+        weighted = isinstance(self.spent, PerWeight)
+        # With weights, the interval for related=False needs the numbers of people by level and
+        # weight. Only a release that assumes related=False stores them.
         told = not weighted or self.related is False
         return tuple(side for side in sides if side.related is not False or told)
 
@@ -252,7 +255,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """The budgets of the people, or the expected budgets; None if these are private."""
         levels, people = None, None
         if isinstance(self.spent, PerWeight):
-            return None  # rules are compared for people who count equally
+            return None  # rules are compared only if everyone counts equally
         if self.expected is not None:
             levels, people = self.expected.levels, self.expected.people
         elif isinstance(self.spent, ByLevel):

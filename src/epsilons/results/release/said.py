@@ -83,7 +83,7 @@ __all__ = [
 Told = Callable[[float], str]
 
 ADD_UP: Final = "Spending adds up over releases."
-"""A warning for someone who is about to ask again. It holds with a ledger too."""
+"""A warning for anyone who is about to ask again. It also applies if a ledger is used."""
 
 DASH: Final = "–"
 """The sign that is shown instead of an uninformative number."""

@@ -72,8 +72,8 @@ class Spending(Sequence[Spent]):
         ADDS_UP: a note for readers: what one person spends in several releases adds up.
         EACH: a phrase to append to the amounts in the rows, which says whose they are, such as
             " at the average weight". It is empty if no phrase is needed.
-        weighted: whether people have weights: levels and losses are then those of one unit, and
-            mechanisms count units.
+        weighted: whether people have weights. Then levels and amounts are those of one unit, and
+            the mechanism counts units instead of people.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
@@ -82,7 +82,7 @@ class Spending(Sequence[Spent]):
 
     @abstractmethod
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent. If people have weights, give them too: `weights`.
+        """Return how much each person spent. `PerWeight` also takes the weights of people.
 
         Args:
             epsilon: the budget of each person, in any order.
@@ -116,16 +116,18 @@ class Spending(Sequence[Spent]):
         return self.for_each(levels)
 
     def on(self, levels: Floats, spent: Floats) -> Spending:
-        """Return the spending of the same people on other levels, with other amounts.
+        """Return the spending of the same people, with other levels and amounts.
 
         Args:
-            levels: other levels, one for each of these.
-            spent: the amount at each of them.
+            levels: the new levels, one for each current level.
+            spent: the amount spent at each new level.
         """
         return ByLevel(levels, spent, None)
 
     def of_weights(self, name: str | None, assumption: Assumption) -> tuple[str, str]:  # noqa: ARG002
-        """Return sentences about weights, for what is protected and assumed; empty without weights.
+        """Return two sentences about weights; both are empty if people have no weights.
+
+        The first is to append to what is protected, the second to what is assumed.
 
         Args:
             name: the column of weights; None for an array.
@@ -183,7 +185,7 @@ class ByLevel(Spending):
         return np.asarray(self.spent[np.searchsorted(self.levels, levels, side="right") - 1])
 
     def on(self, levels: Floats, spent: Floats) -> Spending:
-        """Return the spending of the same people on other levels, with other amounts."""
+        """Return the spending of the same people, with other levels and amounts."""
         return replace(self, levels=levels, spent=spent)
 
     @cached_property
@@ -269,7 +271,7 @@ class PerWeight(ByLevel):
         return np.where(units == 1.0, spent, several)
 
     def of_weights(self, name: str | None, assumption: Assumption) -> tuple[str, str]:
-        """Return sentences about weights, for what is protected and for what is assumed."""
+        """Return two sentences about weights: on what is protected, and on what is assumed."""
         return words.weighed(name, self.unit, max(self.amounts, default=0.0), assumption)
 
     @cached_property

@@ -243,9 +243,9 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
 # |y + y′| ≤ grid − D. So they differ by less than grid − D, or are equal if D is the grid.
 # grid − D is an integer, so rounding down does not increase their difference beyond it.
 #
-# With factors a and b of both sums: if b ≤ a, a·D + b·(grid − D) ≤ a·grid. Otherwise the squares
-# after rounding differ by less than D·(grid − D)/grid + 1, and a·D + b·D·(1 − D/grid) is largest at
-# D = grid·(a + b)/2b.
+# If the sums have factors a and b, the bound is on a·|g − g′| + b·|v − v′|. For b ≤ a it is a·grid,
+# because a·D + b·(grid − D) ≤ a·grid. For b > a, rounded squares differ by less than
+# D·(grid − D)/grid + 1, and a·D + b·D·(1 − D/grid) is largest at D = grid·(a + b)/(2b).
 
 
 def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
@@ -429,7 +429,7 @@ def even(law: LawPieces, d: int) -> float:
 
 # The exact privacy loss under add/remove of two sums with joint noise.
 #
-# A person of weight k moves the count T by k·steps lattice points, and the sum t by some d in the
+# A person of weight k moves the count T by k·steps lattice steps, and the sum t by some d in the
 # same direction, 0 ≤ d ≤ k·steps. The loss is the largest change of the law's exponent over all
 # such moves and all positions. On rings it depends on the distance alone. On an hourglass the law
 # is constant between the edges of its stairs. So the maximum is attained at a vertex of a polygon
@@ -466,7 +466,7 @@ class PairMechanism(Protocol):
 
     @property
     def steps(self) -> int:
-        """The number of lattice points per unit of weight."""
+        """The number of lattice steps per unit of weight."""
 
     @property
     def law(self) -> Any:
