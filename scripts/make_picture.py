@@ -42,7 +42,7 @@ CONFIDENCE, SEEDS = 0.9, range(1, 41)
 DATA = pl.read_csv(Path(ep.__file__).parent / "data/commute.csv")
 TRUTH = float(DATA["minutes"].to_numpy().mean())
 FOUND = ("contains the true mean", "misses it")
-PHONE = {"viewport": {"width": 380, "height": 800}, "device_scale_factor": 1.5}
+PHONE = {"width": 380, "height": 800}
 FOLDER = Path(__file__).resolve().parent.parent / "docs/pictures"
 
 
@@ -209,7 +209,7 @@ def screenshots() -> dict[str, bytes]:
         Served(Path(folder), [survey]) as served,
         needs.browser() as chromium,
     ):
-        page = chromium.new_page(**PHONE)
+        page = chromium.new_page(viewport=PHONE, device_scale_factor=1.5)
         page.goto(release(1).report(Path(folder) / "commute.html").as_uri())
         taken = {"report.png": shot(page, "h1", "figure svg")}
         page.goto(served.link(survey.id))
@@ -229,7 +229,7 @@ def shot(page: Any, first: str, last: str) -> bytes:
     """Return a screenshot of a page from one element to another, in full width."""
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
     top, end = (page.locator(each).first.bounding_box() for each in (first, last))
-    clip = {"x": 0, "y": top["y"] - 12, "width": PHONE["viewport"]["width"]}
+    clip = {"x": 0, "y": top["y"] - 12, "width": PHONE["width"]}
     clip["height"] = end["y"] + end["height"] + 12 - clip["y"]
     taken: bytes = page.screenshot(clip=clip, full_page=True)
     return taken
