@@ -13,6 +13,7 @@ class Recording:
     """An account that records every call, offers the given budgets, and stores settled releases."""
 
     neighbours = "replace"
+    most = float("inf")
 
     def __init__(self, epsilon: Any) -> None:
         self.epsilon = epsilon

@@ -165,3 +165,14 @@ def test_the_comparison_would_notice(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 with pytest.MonkeyPatch.context() as inner:
                     found.append(seen(ledger, people, inner, draws, replay=one == 0.3))
     assert found[0] != found[1]
+
+
+def test_levels_above_everything_that_is_offered_are_refused(private: ep.Ledger) -> None:
+    private.enrol(person=WHO, epsilon=[2.0] * N)
+    terms: dict[str, Any] = {"bounds": (0, 1), "person": WHO, "neighbours": "add-remove"}
+    claim = private.claim("first", at_most=0.2)
+    with pytest.raises(EpsilonsError, match=r"levels: the ledger offers at most 0\.2"):
+        ep.mean(X, levels=[0.5, 2.0], ledger=claim, **terms)
+    assert not private.history()
+    release = ep.mean(X, levels=[0.2], ledger=private.claim("first", at_most=0.2), **terms)
+    assert "people with ε below 0.2 are left out" in str(release)

@@ -99,6 +99,10 @@ class Account(Protocol):
     def neighbours(self) -> str:
         """The neighbouring relation, the same for all releases of the ledger."""
 
+    @property
+    def most(self) -> float:
+        """The most that anyone can offer to this release, whatever they have left."""
+
     def open(self, question: str, *former: str) -> Releases | None:
         """Begin a release, or return it if it was already settled.
 

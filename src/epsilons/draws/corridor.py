@@ -69,12 +69,23 @@ def through(
     if before is not None:
         return _called(before, questions)
     try:
+        _refuse_empty(call, account)
         sheet = account.sheet(call.data, call.person, call.weights)
         call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
         return _settled(_led(questions, call, entropy, division), account)
     except BaseException:
         account.let_go()
         raise
+
+
+def _refuse_empty(call: Call, account: Account) -> None:
+    """Raise ArgumentError if the arguments alone show that nobody reaches the lowest level."""
+    if call.declared is not None and account.most < call.declared.ladder.levels[0]:
+        raise ArgumentError(
+            f"levels: the ledger offers at most {account.most:g} here, and people who offer less "
+            "than the lowest level are left out. Declare levels of what is offered, not of what "
+            "people were enrolled with."
+        )
 
 
 class _Counted(Protocol):

@@ -95,6 +95,11 @@ class Claim:
         """The neighbouring relation of this ledger: "replace" or "add-remove"."""
         return self._book.neighbours
 
+    @property
+    def most(self) -> float:
+        """The most that anyone can offer to this release, whatever they have left."""
+        return units.as_float(self._rule.at_most)
+
     def open(self, question: str, *former: str) -> Releases | None:
         """Begin the release, or return the settled result with the same name.
 

@@ -6,6 +6,7 @@ settled: the corridor draws only if its account says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -117,6 +118,7 @@ class _Unpaid:
 
     def __init__(self, neighbours: str, epsilon: Any, claim: Claim | None) -> None:
         self.neighbours = neighbours if claim is None else claim.neighbours
+        self.most = math.inf if claim is None else claim.most
         self.epsilon = epsilon
         self.charge: Charge | None = None
         self._claim = claim
