@@ -166,7 +166,7 @@ class Case:
         return self._plain(rows) | self._weights(rows)
 
     def _weights(self, rows: list[Row]) -> Columns:
-        """Return a column of weights, which are public: they depend on who it is and their ε."""
+        """Return a column of weights, which are public: they depend on the person and ε only."""
         if not self.weights:
             return {}
         own = [zlib.crc32(repr(row[1:]).encode()) % len(self.weights) for row in rows]
@@ -322,7 +322,7 @@ class Making:
 MIXED = ["mixed", "mixed words"]
 
 WEIGHTS: list[tuple[float, ...]] = [(), (), (1.0, 2.0, 5.0), (0.1, 1.7, 1 / 3, 0.3), (0.37,)]
-"""The weights of people, under replace."""
+"""The possible weights of people, under replace. Without weights, everyone counts equally."""
 
 
 def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
