@@ -49,8 +49,8 @@ def test_each_question_is_planned_for_its_part(terms: Any) -> None:
         assert planned.method == alone.best
         assert planned.rmse == pytest.approx(best.rmse, rel=1e-9)
         assert planned.plan.budgets.n == 1300
-    # The error of a ratio is forecast by its leading term only. Other intervals are slightly shorter
-    # than twice the forecast error.
+    # The error of a ratio is forecast by its leading term only. Other intervals are slightly
+    # shorter than twice the forecast error.
     near = 0.02 if terms else 0.01
     assert found[0].half_width == pytest.approx(three[three.best].pac, rel=near)
     spent = [

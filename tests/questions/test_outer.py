@@ -196,9 +196,9 @@ def test_the_generous_pay_and_the_mean_keeps_its_best() -> None:
     # Spending is minimal: if there are many people, everyone pays less.
     many = best_share(levels, 100 * counts, GOAL, odds=ODDS)
     assert float(many.each @ counts) * 100 == pytest.approx(float(share.each @ counts), rel=1e-6)
-    # People above the cap spend a quarter of the cap on octaves, plus half of what is above it, but at
-    # most four caps. Others spend what they have above three quarters of the cap, or a fiftieth of
-    # their budget if that is more.
+    # People above the cap spend a quarter of the cap on octaves, plus half of what is above it, but
+    # at most four caps. Others spend what they have above three quarters of the cap, or a fiftieth
+    # of their budget if that is more.
     cap = best_cap(Budgets.of_levels(levels, counts), GOAL, GOAL.noise)
     first = first_share(levels, counts, GOAL)
     wanted = [cap / 4 + (e - cap) / 2 if e > cap else max(e - 0.75 * cap, e / 50) for e in levels]

@@ -249,7 +249,7 @@ def test_a_slope_is_finite_where_the_variance_is_not_0() -> None:
 
 
 def largest_bias(apart: Floats, counts: Integers, root: float) -> float:
-    """Return the largest Σ apart·f over |f| ≤ 1 with this mean square, attained by a clipped line."""
+    """Return the largest Σ apart·f over |f| ≤ 1 with this mean square; f is a clipped line."""
     n = int(counts.sum())
 
     def worst(rate: float) -> float:
