@@ -161,7 +161,7 @@ Numbers: TypeAlias = Iterable[tuple[float, float, float, float]]
 """For each published number: the true value, the estimate, and both ends of the interval."""
 
 Ask: TypeAlias = Callable[[People, People, dict[str, Any]], Numbers]
-"""Publishes from the second people, and compares with the true values of the first."""
+"""A function that asks the second people, and also returns the true values of the first."""
 
 
 def _one(truth: float, release: Any) -> Numbers:

@@ -294,7 +294,7 @@ class Making:
     def allowed(self, budget: Any) -> Fraction | float:
         """Return the ε of an entry of the column of budgets."""
         if self.budget_kind in MENU_KINDS and isinstance(budget, float) and budget == 1.0:
-            budget = 1  # the same word
+            budget = 1  # 1.0 and 1 are the same word
         return allowed(budget, self.form, menu=self.budget_kind in MENU_KINDS)
 
     def raw_line(self, places: int) -> tuple[tuple[int, bytes], Fraction | float]:

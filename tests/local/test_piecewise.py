@@ -57,7 +57,7 @@ def test_the_loss_is_at_most_the_budget_and_nearly_all_of_it(epsilon: float) -> 
 
 @pytest.mark.parametrize("epsilon", [1.5, 3.0, 4.0])
 def test_a_window_that_is_missed_too_seldom_is_noticed(epsilon: float) -> None:
-    """If just one random word in 2⁶⁴ stays in the window that should leave it, a loss exceeds ε."""
+    """If one random word in 2⁶⁴ too few leaves the window, the loss exceeds ε."""
     channel = channel_of(epsilon)
     window = window_of(epsilon)
     near, far = window.places * GRID, window.inside * GRID

@@ -206,7 +206,7 @@ def test_a_change_of_a_weight_is_no_change_of_one_person() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("related", [True, 0.4])
 def test_intervals_cover_the_weighted_mean_of_related_budgets(related: bool | float) -> None:
-    """False alarms have probability 1e-9. Means at different ε/weight differ by at most 0.4."""
+    """False alarms: 1e-9. Means at different ε/weight differ by at most 0.4 of the range."""
     levels = EPSILON / WEIGHT
     classes = pd.Series(CLIPPED * WEIGHT).groupby(levels).sum()
     means = classes / pd.Series(WEIGHT).groupby(levels).sum() / (BOUNDS[1] - BOUNDS[0])

@@ -128,10 +128,10 @@ def test_a_division_widens_all_intervals_equally_and_adds_up(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sampling", "both"])
 def test_the_worst_choice_misses_as_often_as_a_division_says(name: str) -> None:
-    """An adversary who sees all sums and chooses one misses with a probability just below β.
+    """An adversary who sees all sums and chooses one misses with probability β, or not much less.
 
-    The sums are independent and Gaussian, and their tails are exact. Intervals that are
-    a tenth shorter miss too often, and those that are a tenth longer miss much too rarely.
+    The sums are independent and Gaussian, and their tails are exact. Intervals that are a tenth
+    shorter miss too often, and those that are a tenth longer miss much too rarely.
     """
     rng, pairs = np.random.default_rng(3), SUMS[name]
     spreads = [0.5] * len(pairs)

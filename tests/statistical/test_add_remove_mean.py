@@ -128,7 +128,7 @@ def test_values_that_are_reassigned_at_random_stay_within_their_squares() -> Non
             far = math.sqrt(square * math.log(1.0 / p) / 2.0)
             for sign in (1.0, -1.0):
                 assert np.sum(sign * sums > far) <= binom.isf(1e-5, len(sums), p)
-    # The variance is near its bound, a quarter of the squares. So half of the squares is too few.
+    # The variance is near its bound, a quarter of `square`. So half of `square` would be too small.
     assert sums.var() < 0.25 * square
     x = np.repeat([1.0, 0.0], [10, 10])
     sums = (rng.permuted(np.tile(k, (40_000, 1)), axis=1) @ x) - 0.5 * k.sum()
@@ -191,7 +191,7 @@ def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
 
 
 def test_counts_have_their_part_of_the_error_probability_whatever_they_choose() -> None:
-    """If equal weights were chosen because of counts, these keep their part of β."""
+    """Counts keep their part of β, even if equal weights were chosen because of them."""
     counted = LevelCount((60, 2940), (0.0025, 0.125), np.array([5, 5]))
     rungs = np.array([5])
     equal: dict[str, Any] = {**GIVEN, "equal": True, "largest": 5, "drawn": (4000.0, 15_000.0)}
