@@ -106,7 +106,10 @@ def people_parquet() -> Path:
 
 
 def weights_parquet() -> Path:
-    """Return the people of `people_parquet` with weights of 40 strata, or one for each person."""
+    """Return a file of the people of `people_parquet`, with two columns of weights.
+
+    In `strata`, everyone has one of 40 weights. In `each`, everyone has a different weight.
+    """
     import polars as pl
 
     path = FOLDER / "weights.parquet"

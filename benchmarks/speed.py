@@ -104,7 +104,7 @@ def section(*, quick: bool) -> Section:
 
 
 def _said(rows: list[tuple[Engine, Work, int, Ratio]]) -> str:
-    """Return the sentence on the mean of the largest table, by engine."""
+    """Return a sentence with the time of each engine for the mean of the largest table."""
     largest = max(size for _, _, size, _ in rows)
     each = [
         f"{engine.name} {seconds(statistics.median(ratio.ours))}, {ratio.figure:.2f} × the bare "

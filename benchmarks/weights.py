@@ -1,11 +1,11 @@
 """The time of a mean of people with weights, in multiples of the same mean without weights.
 
-Both are measured in turn, in one run. Rows with few pairs of budget and weight are grouped by these
-pairs. Then weights cost little more than reading one more column: on Polars, reading it and taking
-its minimum alone takes 1.3 times as long as a mean without it. If everyone has a weight of their
-own, all weights are read first, and each row is multiplied by its units: the bare queries for these
-integers take 1.9 to 2.4 times (Polars) and 2.2 to 2.5 times (DuckDB) as long as those for a mean
-without weights.
+Both means are measured alternately, in one run. If there are few pairs of budget and weight, rows
+are grouped by these pairs. Then weights cost little more than reading one more column. On Polars, a
+mean that also reads this column and takes its minimum takes 1.3 times as long. If everyone has a
+different weight, all weights are read first, and each row is multiplied by its units (its weight as
+an integer). The bare queries for these integers take 1.9 to 2.4 times (Polars) and 2.2 to 2.5 times
+(DuckDB) as long as those for a mean without weights.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.timing import Result, alternate, busy, once
 
 LO, HI = 0.0, 100.0
 FEW, MANY = 1.5, 3.0
-"""The largest allowed ratios of CPU time: for weights of 40 strata, and one for each person."""
+"""The largest allowed ratios of CPU time: with 40 weights, and with one for each person."""
 
 
 def results() -> Iterator[Result]:
@@ -36,7 +36,7 @@ def results() -> Iterator[Result]:
 
 
 def _means() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield engines, each with a function that publishes a mean, with weights of a column."""
+    """Yield each engine with a function that publishes a mean, with or without a weight column."""
     import duckdb
     import polars as pl
 

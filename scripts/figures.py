@@ -1,7 +1,8 @@
 """Write the figures of the benchmarks into the pages that quote them.
 
-A page marks the place with `<!-- figures: peers -->` and `<!-- end of figures -->`. What is between
-them follows from benchmarks/RESULTS.md, with the day and the version that were measured:
+A page marks the place with `<!-- figures: peers -->` and `<!-- end of figures -->`. This
+command rewrites the text between the two marks from benchmarks/RESULTS.md, and states the day of
+the measurement and the measured version:
 
 python scripts/figures.py
 """
@@ -25,7 +26,7 @@ def section(results: str, title: str) -> str:
 
 
 def table(text: str, corner: str) -> list[dict[str, str]]:
-    """Return the first table whose first column has this head, a dictionary for each row."""
+    """Return the first table whose first column has this head, as one dictionary per row."""
     lines = text[text.index(f"\n| {corner} |") + 1 :].split("\n\n", 1)[0].splitlines()
     heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
     return [dict(zip(heads, row, strict=True)) for row in rows]
@@ -86,14 +87,14 @@ def ledger(results: str) -> str:
 
 
 BLOCKS: dict[str, Callable[[str], str]] = {"peers": peers, "memory": memory, "ledger": ledger}
-"""What can be quoted, by the name in the mark."""
+"""Functions that write the text between marks, by the name in the mark."""
 
 
 def rewritten(page: str, results: str) -> str:
-    """Return a page with the figures of these results.
+    """Return a page in which the text between marks is rewritten from these results.
 
     Raises:
-        KeyError: a mark names something that cannot be quoted.
+        KeyError: a mark has a name that is not in `BLOCKS`.
     """
 
     def block(found: re.Match[str]) -> str:

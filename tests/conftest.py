@@ -25,14 +25,14 @@ MANY: int = 10
 """A test with more cases than this runs one in `KEPT` of them in a turn, if they are not marked."""
 
 KEPT: int = 12
-"""The number of turns in which all cases run, at most."""
+"""All cases of a test run within at most this many turns."""
 
 LONG: int = 3
 """One in this many of the simulations, and of the tests that are marked `long`, runs in a turn."""
 
 HOW = ("always", "rotates")
 ROTATES = pytest.mark.rotates(1).mark
-"""The marks that say which cases run in a turn, and what holds without one."""
+"""The marks that say which cases run in a turn, and the default of a test without a mark."""
 
 TURN: int = turns.current()
 """The number of this run. Each turn runs different cases of a long test, and twelve consecutive
@@ -58,9 +58,9 @@ def _on_spark(item: pytest.Item) -> bool:
 
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
-    """Mark cases of a test as `rest`, for the slow run, except those of this turn.
+    """Mark the cases that this turn omits as `rest`; the slow run includes them.
 
-    Simulations and other long tests rotate together, because most of them have a single case.
+    All simulations and long tests take turns as one group, because most have a single case.
     """
     cases: dict[tuple[str, str, int], list[pytest.Item]] = {}
     for item in items:
@@ -81,7 +81,7 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
 
 
 def _leave_out(alike: list[pytest.Item], fewer: int) -> None:
-    """Mark all cases as `rest` except for one in `fewer`, which is the share of this turn."""
+    """Mark all cases as `rest`, except for the part of this turn, which is one in `fewer`."""
     by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
     for item in turns.waiting(by_name, fewer, TURN):
         item.add_marker(pytest.mark.rest)

@@ -234,7 +234,7 @@ def _check_release(release: ep.Release, given: dict[str, Any], argument: str, va
     assert ep.verify.exact(release.mechanism).holds
     spent = release.for_each(release.mechanism.levels)
     for amount, loss in zip(spent.tolist(), release.mechanism.losses, strict=True):
-        assert loss == amount == math.inf or Fraction(amount) >= loss  # exactly
+        assert loss == amount == math.inf or Fraction(amount) >= loss  # as fractions
 
 
 def _refuse_nan(word: str) -> float:

@@ -19,7 +19,7 @@ MARKED = sorted(name for name, text in PAGES.items() if figures.PLACE.search(tex
 
 @pytest.mark.parametrize("page", MARKED)
 def test_a_page_states_what_was_measured(page: str) -> None:
-    """If not, run python scripts/figures.py."""
+    """If this fails, run `python scripts/figures.py`."""
     assert figures.rewritten(PAGES[page], RESULTS) == PAGES[page]
 
 

@@ -30,7 +30,7 @@ def test_all_within_so_many_turns(many: int, fewer: int) -> None:
 def test_marks_say_which_cases_run(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, turn: int
 ) -> None:
-    """A case of each engine, all that are always run, and a twelfth of many."""
+    """A turn runs cases of each engine, all marked `always`, and a twelfth of many others."""
     monkeypatch.setattr(conftest, "TURN", turn)
     pytester.makeconftest("""
         from tests.conftest import pytest_collection_modifyitems

@@ -37,7 +37,7 @@ PAIRS = {
 
 
 def called(call: str) -> tuple[list[str], list[str]]:
-    """Return the parts of the name that a call calls, and the names of its arguments."""
+    """Return the dotted name of the called function, in parts, and the names of its arguments."""
     node = ast.parse(call.replace("…", "..."), mode="eval").body
     assert isinstance(node, ast.Call)
     return ast.unparse(node.func).split("."), [each.arg or "" for each in node.keywords]

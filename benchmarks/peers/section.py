@@ -30,7 +30,7 @@ LEFT_TO_FULL: tuple[str, ...] = ("Tumult Analytics", "PipelineDP")
 takes twenty seconds for a million rows."""
 WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
 SAID = 10**7
-"""The number of rows that the top of the page is about."""
+"""The number of rows for which the top of the page states times."""
 WHAT = {"mean": "the mean", "frequencies": "the frequency table"}
 
 Key = tuple[str, str, int]
@@ -176,7 +176,7 @@ def describe(found: Measured, *, quick: bool) -> Section:
 
 
 def _said(found: Measured) -> Iterator[str]:
-    """Yield the sentence on the mean of ten million rows, by tool."""
+    """Yield a sentence with the time of each tool for the mean of ten million rows."""
     times = {
         name: seconds(outcome.seconds)
         for name in names(found)

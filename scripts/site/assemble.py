@@ -1,8 +1,8 @@
 """Assemble the source of the site: all pages of the repository in one folder, and the settings.
 
-Pages keep their paths in the repository: README.md, benchmarks/RESULTS.md, docs/mean.md. The
-generator wants one folder, so pages are copied, and their links follow: a link is the same in a
-clone and on the site.
+In the repository, pages are in several folders: README.md, benchmarks/RESULTS.md, docs/mean.md. The
+generator needs one folder. So pages are copied, and their links are adapted: a link leads to the
+same page in a clone and on the site.
 
 python -m scripts.site.assemble FOLDER
 """
@@ -28,7 +28,7 @@ ENTRY = re.compile(r"^(?P<before> +- (?:[^:\n]+: )?)(?P<name>\S+(?:\.md|/))$", r
 
 
 def place(name: str) -> str:
-    """Return the place of a file on the site: without docs/, and in lower case for pages."""
+    """Return the path of a file on the site: without docs/, and in lower case for pages."""
     if name == "README.md":
         return "index.md"
     name = name.removeprefix("docs/")
@@ -49,7 +49,7 @@ def relinked(text: str, name: str, names: set[str]) -> str:
 
 
 def settings(root: Path) -> str:
-    """Return the settings with places on the site, and with every page of a folder."""
+    """Return the settings, with paths on the site, and with each folder replaced by its pages."""
 
     def entries(found: re.Match[str]) -> str:
         name = found["name"]

@@ -1,4 +1,4 @@
-"""The table of intervals: widths and coverage are those of the releases that it makes."""
+"""The table of intervals states the widths and coverage of the releases that it simulates."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from benchmarks.peers.section import Measured, describe, spared
 from benchmarks.peers.tools import OURS, PEERS, PERSONAL, Tool
 from benchmarks.timing import Ratio
 
-pytestmark = pytest.mark.slow  # benchmarks, which nothing else uses
+pytestmark = pytest.mark.slow  # only benchmarks use this code
 
 ROWS = 2_000
 GOOD = """

@@ -255,7 +255,7 @@ def test_a_trial_leaves_a_ledger_as_it_is(folder: Path) -> None:
         trial = read(path).check()
         assert ledger.head == head
         assert ledger.history() == ()
-        held.open("a question")  # an earlier release that is open holds half of everything back
+        held.open("a question")  # this open release reserves half of every budget
         before = ledger.head
         less = read(path).check()
         assert [row[0] for row in less.spent] == pytest.approx([0.25, 0.4])

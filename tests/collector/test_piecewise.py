@@ -1,4 +1,4 @@
-"""Surveys with piecewise reports on a number, and older ones that go on with one bit."""
+"""Surveys that ask for a number in piecewise reports, and older surveys, which use one bit."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         if kind == "one-of" and rng.integers(2):
             words[0], words[1], words[2] = 2**64 - 1, words[0], edge
         if kind == "number" and rng.integers(2):
-            words[2] = 2**64 - 1  # drawn again, unless the number of answers is a power of two
+            words[2] = 2**64 - 1  # rejected, unless the number of answers is a power of two
     return {
         "question": question,
         "value": value,
@@ -154,7 +154,7 @@ def test_windows_are_those_of_python_and_of_the_page(tmp_path: Path) -> None:
 
 
 def test_what_a_piecewise_report_says(tmp_path: Path) -> None:
-    """Step and number of steps are read from the bytes, and odds are those of the window."""
+    """A page states the step that the bytes contain, the number of steps, and their odds."""
     levels = [{"name": str(each), "epsilon": each} for each in (0.5, 2.0, 4.0)]
     question = {"kind": "number", "bounds": [0, 12], "unit": "h", "reports": "piecewise"}
     cases = [

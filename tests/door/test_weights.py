@@ -355,8 +355,8 @@ def test_counts_that_no_people_with_weights_can_have_are_refused() -> None:
             sound(replace(good, heads=wrong))
 
 
-# Rows are grouped by pairs of budget and weight where these are few. The integers must be those of
-# the other way, which multiplies in each row, whatever the rows are.
+# If there are few pairs of budget and weight, rows are grouped by pair. Otherwise, each row is
+# multiplied by its units. Both must give the same integers, whatever the rows are.
 
 HARD_BUDGETS = [0.0, -0.0, 5e-324, 1e-300, 2.0**-60, 0.1, 1 / 3, 2.0, 2.0**20, 1e300, math.inf]
 HARD_WEIGHTS = {
@@ -390,7 +390,7 @@ def hard_rows(weights: list[float], seed: int = 0, size: int = 300) -> pl.DataFr
 
 
 def everything(tally: door.Tally) -> list[Any]:
-    """Return all that a tally says about people with weights."""
+    """Return all facts of a tally of people with weights."""
     assert tally.heads is not None
     own = (tally.levels, tally.counts, tally.cells, *tally.heads)
     return [*(each.tolist() for each in own), tally.weight, tally.people]
@@ -399,7 +399,7 @@ def everything(tally: door.Tally) -> list[Any]:
 def both_ways(
     ask: ep.Mean | ep.Frequencies, data: Any, monkeypatch: pytest.MonkeyPatch, epsilon: Any = "e"
 ) -> tuple[list[Any], list[Any]]:
-    """Count by pairs, and then row by row."""
+    """Return the facts when rows are grouped by pair, and when each row is multiplied."""
     found = []
     for few in (True, False):
         monkeypatch.setattr(count_engine, "few_budgets", lambda _, few=few: few)
@@ -465,7 +465,7 @@ def test_pairs_refuse_the_budgets_that_rows_refuse(
 def test_many_pairs_after_few_are_counted_row_by_row(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first rows only choose the faster of two ways."""
+    """The first rows decide which way of counting is tried, but never change the integers."""
     chance = np.random.default_rng(3)
     rows = pl.concat(
         [

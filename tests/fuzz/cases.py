@@ -166,7 +166,7 @@ class Case:
         return self._plain(rows) | self._weights(rows)
 
     def _weights(self, rows: list[Row]) -> Columns:
-        """Return a column of weights, which are public: they depend on who it is and their ε."""
+        """Return a column of weights, which are public: they depend on the person and ε only."""
         if not self.weights:
             return {}
         own = [zlib.crc32(repr(row[1:]).encode()) % len(self.weights) for row in rows]
@@ -294,7 +294,7 @@ class Making:
     def allowed(self, budget: Any) -> Fraction | float:
         """Return the ε of an entry of the column of budgets."""
         if self.budget_kind in MENU_KINDS and isinstance(budget, float) and budget == 1.0:
-            budget = 1  # the same word
+            budget = 1  # 1.0 and 1 are the same word
         return allowed(budget, self.form, menu=self.budget_kind in MENU_KINDS)
 
     def raw_line(self, places: int) -> tuple[tuple[int, bytes], Fraction | float]:
@@ -322,7 +322,7 @@ class Making:
 MIXED = ["mixed", "mixed words"]
 
 WEIGHTS: list[tuple[float, ...]] = [(), (), (1.0, 2.0, 5.0), (0.1, 1.7, 1 / 3, 0.3), (0.37,)]
-"""The weights of people, under replace."""
+"""The possible weights of people, under replace. Without weights, everyone counts equally."""
 
 
 def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:

@@ -83,7 +83,7 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         people = [who for who in WHO if pick.random() < 0.8]
         heavy = {"w": [1.0 + who % 5 for who in people]}
         data = pl.DataFrame({"who": people, "x": [X[who] for who in people], **heavy})
-        # Weights need bounds, and budgets that may be related to values.
+        # Here, weights are used only under replace, with bounds and budgets related to values.
         weighed = free and not found_range and not terms and pick.random() < 0.5
         declared |= {"weights": "w"} if weighed else {}
         before = {who: round(ledger.account(who).left * NANO) for who in WHO}

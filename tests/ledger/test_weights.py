@@ -57,7 +57,7 @@ def left(ledger: ep.Ledger, at_most: float) -> list[int]:
 
 
 def owed(found: ep.Releases, offered: list[int], weights: list[float]) -> list[Fraction]:
-    """Return the exact loss of everyone in nano-ε, given what a checker computes for one unit."""
+    """Return the exact loss of everyone in nano-ε, from the loss of a unit that a checker finds."""
     verdict = ep.verify.exact(found.mechanism).require()
     levels, unit = np.array(verdict.budgets), Fraction(found.spent.unit)  # type: ignore[attr-defined]
     owed = []
@@ -85,18 +85,21 @@ def test_everyone_pays_the_loss_of_all_of_their_units(ledger: ep.Ledger, kind: s
         assert charged == [math.ceil(each) for each in losses]
         assert all(pays <= offer for pays, offer in zip(charged, offered, strict=True))
         assert len(set(charged)) > 5
-        assert charged[0] == 0  # nothing was given
+        assert charged[0] == 0  # this person has a budget of 0
         said = found.for_each(np.array(offered) / NANO, weights) * NANO
         assert charged == pytest.approx(said.tolist(), abs=1.01, rel=1e-6)
         assert str(ep.publish(QUESTIONS[kind], **given, ledger=claim)) == str(found)
         assert paid(ledger, name) == charged
     nobody_left = [i for i, each in enumerate(left(ledger, 1.0)) if each == 0]
-    assert set(range(0, N, 8)) < set(nobody_left)  # more people than those who gave nothing
+    assert set(range(0, N, 8)) < set(nobody_left)  # others have nothing left either
     ledger.check().require()
 
 
 def test_charges_cover_what_one_person_moves(tmp_path: Path) -> None:
-    """For each person, all pairs of their values on a grid, with the sums that are drawn from."""
+    """A charge covers the largest loss of a person, over all pairs of their values on a grid.
+
+    Losses are computed from the exact sums to which noise is added.
+    """
     who = list(range(8))
     values = np.array([0.0, 1.0, 0.5, 0.25] * 2)
     weights = np.array([1.0, 2.0, 3.0, 7.0, 1.0, 5.0, 2.0, 9.0])
@@ -150,7 +153,7 @@ FORMS: dict[str, Callable[[pl.DataFrame], Any]] = {
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[int]:
-    """What everyone pays for a mean of arrays."""
+    """What everyone pays for a mean of arrays with weights."""
     with ep.Ledger.create(tmp_path_factory.mktemp("arrays") / "ledger.db") as ledger:
         ledger.enrol(person=WHO, epsilon=EPSILON)
         claim = ledger.claim("mean", at_most=1)
@@ -164,7 +167,7 @@ def test_everyone_pays_the_same_for_every_form_of_data(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with ep.Ledger.create("ledger.db") as ledger:
-        ledger.enrol(person=WHO[::-1], epsilon=EPSILON[::-1])  # accounts have another order
+        ledger.enrol(person=WHO[::-1], epsilon=EPSILON[::-1])  # accounts are in reverse order
         data = FORMS[form](people(PARTS))
         given: dict[str, Any] = {"data": data, "person": "who", "weights": "w"}
         ep.mean("x", bounds=(0, 1), **given, ledger=ledger.claim("mean", at_most=1))
@@ -275,7 +278,7 @@ def test_a_tampered_charge_is_found(ledger: ep.Ledger) -> None:
     head = ledger.head
     ledger.check(head=head).require()
     tampered = Tampered(ledger)
-    # One person pays a nano-ε less, and every balance is the sum of its charges.
+    # One charge is a nano-ε smaller. The balance is adapted, so it is still the sum of its charges.
     tampered.run(
         "UPDATE charges SET amount = amount - 1 WHERE account = 4",
         "UPDATE accounts SET spent = spent - 1 WHERE number = 4",
@@ -283,4 +286,4 @@ def test_a_tampered_charge_is_found(ledger: ep.Ledger) -> None:
     assert not ledger.check().holds
     tampered.chain_anew()
     assert ledger.check().holds
-    assert not ledger.check(head=head).holds  # the head that a release carried out
+    assert not ledger.check(head=head).holds  # the head from before the change

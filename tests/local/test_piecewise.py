@@ -1,6 +1,6 @@
 """Piecewise reports: their law, what is estimated from them, forecasts, and when they are used.
 
-The noise of a report is recomputed here by summing over the table that the checker reads.
+The noise of a report is recomputed here by summing over all of its answers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_the_loss_is_at_most_the_budget_and_nearly_all_of_it(epsilon: float) -> 
 
 @pytest.mark.parametrize("epsilon", [1.5, 3.0, 4.0])
 def test_a_window_that_is_missed_too_seldom_is_noticed(epsilon: float) -> None:
-    """One word in 2⁶⁴ that does not leave the window breaks the promise."""
+    """If one random word in 2⁶⁴ too few leaves the window, the loss exceeds ε."""
     channel = channel_of(epsilon)
     window = window_of(epsilon)
     near, far = window.places * GRID, window.inside * GRID
@@ -73,10 +73,10 @@ def test_a_window_that_is_missed_too_seldom_is_noticed(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.5, 2.0, 3.0, 4.0])
 def test_draws_have_the_law_that_the_checker_reads(epsilon: float) -> None:
-    """All words lead to the answers, in the numbers that the table states.
+    """Over all random words, each answer occurs exactly as often as the table states.
 
-    A value is rounded up for `part` of 2³⁰ words, `coin` of 2⁶⁴ words leave the window, and all
-    answers inside, or outside, have the same number of words.
+    A value is rounded up for `part` of 2³⁰ words, and `coin` of 2⁶⁴ words leave the window.
+    All answers inside the window are equally frequent, and so are all answers outside.
     """
     window, channel = window_of(epsilon), channel_of(epsilon)
     flip = coin(epsilon, window.inside, window.answers)
@@ -145,10 +145,11 @@ def worst(window: Window, epsilon: float) -> float:
 
 @pytest.mark.parametrize("epsilon", [1.5, 1.6, 2.0, 2.6, 3.0, 4.0, 5.0, 6.5, 8.0])
 def test_the_windows_are_nearly_the_best_and_better_than_one_bit(epsilon: float) -> None:
-    """No other window, one bit, piecewise or hybrid (Wang et al. 2019) is better in the worst case.
+    """In the worst case, the window is nearly the best, and better than three other mechanisms.
 
-    Windows of a few sizes are tried, and 6 % in variance are allowed: windows are as wide for a
-    range of budgets.
+    These are one bit, and the piecewise and hybrid mechanisms of Wang et al. (2019). Windows of a
+    few sizes are tried. The variance may be 6 % above the best, because each window serves a range
+    of budgets.
     """
     mine = worst(window_of(epsilon), epsilon)
     for answers in (2, 3, 5, 7, 10, 13, 20, 32, 64, 128, 256):
@@ -162,7 +163,7 @@ def test_the_windows_are_nearly_the_best_and_better_than_one_bit(epsilon: float)
     if epsilon >= 2.0:
         assert mine < middle + 0.25 / (h - 1.0)
         assert mine < (1.0 - 1.0 / h) * middle + bit / h
-    assert worst(window_of(MORE), 1.0) > 1.0 / math.tanh(0.5) ** 2 / 4.0  # one bit up to ε = 1
+    assert worst(window_of(MORE), 1.0) > 1.0 / math.tanh(0.5) ** 2 / 4.0  # one bit is best at ε = 1
 
 
 THREE = np.array([0.5, 2.0, 4.0])
@@ -199,7 +200,7 @@ def test_reports_are_added_up_as_written_here(weights: str) -> None:
     # The interval: Bernstein's inequality at 95 % of the error probability, with the smaller of two
     # bounds on the variance.
     cost, top, far = math.log(2 / 0.095), float(furthest[1:].max()), 1e9
-    many = replace(margin, sums=margin.sums._replace(weight=1e3 * w.sum()))  # as if of more people
+    many = replace(margin, sums=margin.sums._replace(weight=1e3 * w.sum()))  # more people
     for known in (margin, many):
         for _ in range(200):
             apart = math.sqrt(seen) + math.sqrt(margin.heavy) * far
@@ -269,7 +270,7 @@ def test_reports_of_both_forms_are_not_mixed_up() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.5, 2.0, 4.0, 8.0])
 def test_a_lie_counts_for_little_more_than_in_one_bit(epsilon: float) -> None:
-    """A hundred lies among 10,000 move a mean by less than 1.35 times what bits allow."""
+    """A hundred lies among 10,000 reports move a mean at most 1.35 times as far as with one bit."""
     moved = []
     for method in ("piecewise", "bit"):
         question = local.Mean((0, 1), method, levels=[epsilon])  # type: ignore[arg-type]

@@ -194,7 +194,7 @@ def test_public_values_are_sent_as_they_are(name: str) -> None:
     elif mechanism.kind == "vector":
         lengths = np.linalg.norm(values, axis=1, keepdims=True) / mechanism.radius  # type: ignore[attr-defined]
         np.testing.assert_allclose(release.raw, (values / np.maximum(lengths, 1.0)).mean(axis=0))
-    else:  # piecewise reports round at random to one of 256 answers
+    else:  # piecewise reports are rounded at random to one of 256 answers
         near = 6.0 / 255 / 2 / math.sqrt(PEOPLE) if name == "mean piecewise" else 1e-8
         assert release.raw == pytest.approx(float(np.mean(values)), abs=near)
 

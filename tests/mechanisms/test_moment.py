@@ -131,7 +131,10 @@ def test_two_roundings_can_move_by_one_more_than_the_weight() -> None:
 
 
 def moved(grid: int, parts: Parts) -> Fraction:
-    """Return the largest change of a·g + b·v over all pairs of values, before the last rounding."""
+    """Return the largest change of a·g + b·v over all pairs of values, before the last rounding.
+
+    Here g is a value on the grid, and v is the square of its distance from the middle.
+    """
     a, b = parts
     at = [(g, (2 * g - grid) ** 2 // (4 * grid)) for g in range(grid + 1)]
     return max(a * abs(g - h) + b * abs(v - w) for (g, v), (h, w) in itertools.product(at, at))
@@ -139,7 +142,7 @@ def moved(grid: int, parts: Parts) -> Fraction:
 
 @pytest.mark.parametrize("grid", [2, 6, 64, 120])
 def test_a_person_moves_both_sums_by_no_more_than_their_reach(grid: int) -> None:
-    """Also with other factors of both sums. The bound is nearly attained."""
+    """This holds for several factors of the two sums, and the bound is nearly attained."""
     for parts in (
         PARTS_OF_A_MEAN,
         PARTS_OF_A_VARIANCE,
@@ -153,7 +156,7 @@ def test_a_person_moves_both_sums_by_no_more_than_their_reach(grid: int) -> None
 
 
 def test_factors_that_move_more_than_they_say_are_refused() -> None:
-    """Squares that are larger at the same reach cost more privacy, and the checker notices."""
+    """Larger factors at the same reach cost more privacy than stated, and the checker notices."""
     budgets = ORDINARY["half strict"]
     mechanism = build_moments(
         allocated(budgets), grid=GRID, bounds=(0.0, 1.0), parts=PARTS_OF_A_VARIANCE
@@ -173,7 +176,7 @@ def test_factors_that_move_more_than_they_say_are_refused() -> None:
     with pytest.raises(PrivacyError, match="by less"):
         ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 2))
     assert not ep.verify.exact(dataclasses.replace(mechanism, weights=mechanism.weights * 2)).holds
-    # Totals that do not keep to the factors are noticed too.
+    # Totals that were computed with other factors are noticed too.
     larger = dataclasses.replace(mechanism, parts=(Fraction(3, 4), Fraction(4)))
     with pytest.raises(PrivacyError, match="totals"):
         ep.verify.draws(larger).require()

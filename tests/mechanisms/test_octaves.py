@@ -28,7 +28,7 @@ LEVELS = {
 
 
 def made(levels: Any, neighbours: str, kind: type[Octaves] = Octaves) -> Octaves:
-    """Return octaves in which everyone spends a quarter of their budget, at most 1."""
+    """Return a mechanism on which everyone spends a quarter of their budget, but at most 1."""
     budgets = np.array(levels)
     weights = np.floor(np.minimum(budgets / 4.0, 1.0) * 2**16).astype(np.int64)
     return kind(budgets, weights, DiscreteLaplace(Fraction(MOVES[neighbours]) * 2**16), neighbours)
@@ -48,7 +48,7 @@ def test_the_checker_finds_the_losses(name: str, neighbours: str) -> None:
 
 @pytest.mark.parametrize("neighbours", MOVES)
 def test_less_noise_or_fewer_moves_are_refused(neighbours: str) -> None:
-    """At a tenth less noise, somebody who spends everything loses more than they have."""
+    """With a tenth less noise, somebody who spends their whole budget loses more than it."""
     stage = made([1.0], neighbours)
     full = replace(stage, weights=np.array([2**16]))
     assert ep.verify.exact(full).holds

@@ -54,14 +54,14 @@ def test_people_spend_what_a_release_takes(
         assert row.on_range + row.on_mean + row.kept == pytest.approx(level, rel=1e-12)
         assert (row.epsilon, row.people) == (level, people[level])
     looks = len([part for part in release.mechanism.stages if part.kind == "selection"]) // 2
-    # Octaves are drawn from the same pass as the first two quantiles, if there are any.
+    # Octaves and the first two quantiles share a pass over the data. Octaves alone also need one.
     assert plan.forecasts[close].looks == max(looks, 1)
 
 
 def test_an_octave_is_found_with_the_odds_that_are_said() -> None:
-    """If a fraction q of all weight is in the octave of 10¹², others have odds of e^(7 − q·Σr/2).
+    """With a fraction q of all weight, an octave up to 10¹² has odds of e^(7 − q·Σr/2) against it.
 
-    With the q that a plan states, this is e^−8.
+    Here r is what each person spends on octaves. With the q that a plan states, this is e^−8.
     """
     for people in (PEOPLE, MANY, {0.02: 4000, 0.3: 900}):
         plan = planned(people)

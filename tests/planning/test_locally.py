@@ -36,7 +36,7 @@ def test_numbers_by_hand() -> None:
     assert plan["bit"].rmse == pytest.approx(bit, rel=1e-6)
     assert plan["laplace"].rmse == pytest.approx(number, rel=1e-6)
     assert [each.method for each in plan.forecasts] == ["piecewise", "bit", "laplace"]
-    assert bit < plan["piecewise"].rmse < 1.03 * bit  # the worst case is a little worse
+    assert bit < plan["piecewise"].rmse < 1.03 * bit  # piecewise is a little worse here
     few = planned({0.1: 600, 1.0: 200}, bounds=(0, 24))
     assert [each.method for each in few.forecasts] == ["bit", "laplace"]
     public = planned({0.1: 600, 3.0: 200, math.inf: 2}, bounds=(0, 24))

@@ -49,7 +49,8 @@ def test_each_question_is_planned_for_its_part(terms: Any) -> None:
         assert planned.method == alone.best
         assert planned.rmse == pytest.approx(best.rmse, rel=1e-9)
         assert planned.plan.budgets.n == 1300
-    # The forecast of a ratio is only its leading term. An interval is shorter than twice the error.
+    # The error of a ratio is forecast by its leading term only. Other intervals are slightly
+    # shorter than twice the forecast error.
     near = 0.02 if terms else 0.01
     assert found[0].half_width == pytest.approx(three[three.best].pac, rel=near)
     spent = [
@@ -81,7 +82,7 @@ def test_a_plan_foretells_what_is_published() -> None:
     assert found[0].rmse == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
     low, high = releases[1].interval(0.9)
     raw: Any = releases[1].raw
-    longer = float(np.maximum(raw - low, high - raw).max())  # sides depend a little on the shares
+    longer = float(np.maximum(raw - low, high - raw).max())  # sides vary with shares
     assert found[1].half_width == pytest.approx(longer, rel=0.02)
     assert found[2].half_width is None
     assert found[2].method == "weighted"

@@ -139,7 +139,7 @@ def test_a_guess_that_is_right_never_widens_the_interval(
         if isinstance(guessed.mechanism, Composed):  # both count people, and then draw the same
             assert drawn(guessed) == drawn(listed)
             assert more[-1] == less[-1]
-    assert not less or np.mean(more) <= 1.05 * np.mean(less)  # noisy counts and sums differ
+    assert not less or np.mean(more) <= 1.05 * np.mean(less)  # the noise differs
 
 
 @pytest.mark.parametrize("statistic", RELEASES)
@@ -155,7 +155,7 @@ def test_the_plan_promises_what_the_release_gives(
     plan = ep.plan(people, neighbours="add-remove", **asdict(assumption), **words)
     best = plan[plan.best]
     release = RELEASES[statistic](people, **asdict(assumption), levels=people)
-    # A plan contains only levels at which people are expected. A release allows for others.
+    # A plan has only levels at which people are expected. A release also has the others.
     lowest = statistic == "mean" and case == "nobody below" and behind(release).equal
     if not isinstance(release.mechanism, Composed) and not lowest:
         assert release.method == plan.best

@@ -100,7 +100,7 @@ def octaves(each: Any, neighbours: str, levels: Any = (1.0,)) -> Octaves:
 
 
 def noisy(mechanism: Octaves, weights: dict[float, float]) -> np.ndarray:
-    """Return drawn octaves: the weight at some values in multiples of the noise scale, else 0."""
+    """Return drawn octaves: weights at these values, in units of the noise scale, else 0."""
     drawn = np.zeros(mechanism.cells)
     for value, weight in weights.items():
         drawn[octaves_of(np.array([bucket_of(value)]))] = weight * float(mechanism.law.scale)
@@ -176,7 +176,7 @@ def test_with_more_people_fewer_of_them_are_found(goal: MeanGoal, neighbours: st
     found = [first_share(levels, np.array([n, n]), goal, neighbours=neighbours) for n in sizes]
     quantiles = [each.quantile for each in found]
     steps = list(itertools.pairwise(quantiles))
-    # There are exceptions where less of a budget suffices. Then enough are found.
+    # The fraction can grow where a smaller part of budgets suffices. Then it is still small enough.
     assert all(after <= FARTHEST for before, after in steps if after > before * 1.001)
     assert quantiles[0] > FARTHEST
     assert quantiles[-1] < 1e-3
@@ -196,7 +196,9 @@ def test_the_generous_pay_and_the_mean_keeps_its_best() -> None:
     # Spending is minimal: if there are many people, everyone pays less.
     many = best_share(levels, 100 * counts, GOAL, odds=ODDS)
     assert float(many.each @ counts) * 100 == pytest.approx(float(share.each @ counts), rel=1e-6)
-    # Octaves take a quarter of the cap, half of what is above it, and at most four caps.
+    # People above the cap spend a quarter of the cap on octaves, plus half of what is above it, but
+    # at most four caps. Others spend what they have above three quarters of the cap, or a fiftieth
+    # of their budget if that is more.
     cap = best_cap(Budgets.of_levels(levels, counts), GOAL, GOAL.noise)
     first = first_share(levels, counts, GOAL)
     wanted = [cap / 4 + (e - cap) / 2 if e > cap else max(e - 0.75 * cap, e / 50) for e in levels]
@@ -210,7 +212,7 @@ def test_the_generous_pay_and_the_mean_keeps_its_best() -> None:
 
 
 def test_a_step_looks_at_public_facts_alone() -> None:
-    """For two data sets with the same budgets, and the same draws, mechanisms are the same."""
+    """If two data sets have the same budgets and the same draws, their mechanisms are the same."""
     seen: list[list[Any]] = []
     for values in (np.arange(900.0), np.full(900, -1e300)):
         rows = ep.door.open(values, epsilon=np.resize([0.5, 1.0, 4.0], 900))
@@ -227,7 +229,7 @@ def test_a_step_looks_at_public_facts_alone() -> None:
 
 
 def test_octaves_are_those_of_the_line() -> None:
-    """A value is in the octave between two powers of two. A power of two is its upper end."""
+    """An octave is the range between two powers of two. It includes the larger one."""
     values = [0.0, 0.3, -0.3, 1.0, 1.5, -2.0, 2.1, 64.0, 65.0, 1e300, -1e300, 1.7e308, -1e-300]
     cells = octaves_of(np.array([bucket_of(value) for value in values]))
     for value, cell in zip(values, cells.tolist(), strict=True):
@@ -249,7 +251,7 @@ def test_one_octave_has_as_much_of_the_prior_as_is_counted_on() -> None:
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) -> None:
-    """A little less than that weight is not enough, and a little more is."""
+    """With 1 % less than the required weight, an octave is not found. With 1 % more, it is."""
     stage = octaves([0.25], neighbours)
     rare = float(RARE[octaves_of(np.array([bucket_of(1000.0)]))][0])
     width = 64.0 - 16.0
@@ -266,7 +268,7 @@ def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) 
             sure, found = reached(stage, noisy(stage, {**core, value: part * need}))
             assert sure == (16.0, 64.0)
             assert found == expected
-    # Beyond 0, and from 0, only octaves that are surely found count.
+    # Only octaves that are surely found widen the range across 0, or from 0 on.
     for start, low in ((core, 16.0), ({0.0: 500.0, **core}, 0.0)):
         for part, end in ((0.99, low), (1.01, -1024.0)):
             drawn = noisy(stage, {**start, -1000.0: part * (rare + _SURE)})
@@ -278,7 +280,7 @@ def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) 
 @pytest.mark.statistical
 @pytest.mark.parametrize("runs", [3000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_noise_widens_the_range_as_rarely_as_said(runs: int) -> None:
-    """An octave without people passes with probability e^{−need}/2. False alarms: 10⁻⁶."""
+    """Noise alone adds an octave with probability e^{−need}/2. False alarms: 10⁻⁶."""
     stage = octaves([0.25], "replace")
     source, seen = ep.Seeded(3), {"up": 0, "down": 0, "sure": 0}
     core = noisy(stage, {20.0: 500.0, 50.0: 500.0})
@@ -348,7 +350,7 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
 def test_whatever_is_drawn_the_range_is_made_of_floats(
     at: tuple[int, ...], ends: tuple[int, int]
 ) -> None:
-    """Without people, any octave can be drawn, and any two ends. The range is always finite."""
+    """Without people, noise can select any octave and any two ends. The range is always finite."""
     steps = outer(lambda _: nobody([1.0], [2000]), GOAL, neighbours="add-remove")
     first: Any = next(steps).mechanism
     drawn = np.zeros(first.cells)
@@ -365,7 +367,7 @@ def test_whatever_is_drawn_the_range_is_made_of_floats(
 
 
 def looking(n: int, octaves_: dict[float, float], *picked: float) -> Any:
-    """Return the end of a closer look at octaves, in which buckets of values are picked."""
+    """Return the result of a closer look at octaves, if the buckets of these values are drawn."""
     counted = nobody([1.0], [n])
     steps = outer(partial(always, counted), GOAL, neighbours="replace")
     first: Any = next(steps).mechanism
@@ -392,7 +394,7 @@ def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
 
 
 def test_a_closer_look_is_used_if_it_is_much_narrower() -> None:
-    """Otherwise, the octaves are the range: a closer look could cut a long tail."""
+    """Otherwise, the range is that of the octaves, because a closer look could cut a long tail."""
     far = 40_000
     for ends in ((1100.0, 1900.0), (1300.0, 1700.0)):
         assert looking(far, {1500.0: 1e6}, *ends).bounds == (1024.0, 2048.0)
@@ -407,7 +409,7 @@ def test_a_closer_look_is_used_if_it_is_much_narrower() -> None:
     "weights", [{3.0: 1e6, 20.0: 1e6}, {0.0: 1e6, 3.0: 1e6}, {-3.0: 1e6, 3.0: 1e6}, {0.0: 1e6}]
 )
 def test_there_is_no_closer_look_at_values_far_apart(weights: dict[float, float]) -> None:
-    """With one draw of octaves, everything that is left goes into the mean."""
+    """Octaves are drawn once, and all of the remaining budget goes into the mean."""
     counted = nobody([1.0], [30_000])
     steps = outer(partial(always, counted), GOAL, neighbours="replace")
     first: Any = next(steps).mechanism

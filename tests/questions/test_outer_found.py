@@ -141,7 +141,7 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
 
 
 def test_nobody_looks_closer_at_zero() -> None:
-    """If only 0 is found, there is no closer look, and the mean gets its budget."""
+    """If only 0 is found, there is no closer look, and the mean gets what it would have cost."""
     for seed in range(5):
         release = found(np.zeros(N), "replace", seed, epsilon=4.0)
         assert len(release.mechanism.stages) == 2

@@ -62,7 +62,7 @@ def test_what_it_is_drawn_from(terms: str) -> None:
 
 
 def test_it_costs_what_a_mean_costs_and_has_less_noise() -> None:
-    """A person pays what they pay for a mean, and squares have less than half of its noise."""
+    """A person pays as much as for a mean, and squares have less than half of that mean's noise."""
     mean = ep.mean(X, epsilon=1.0, bounds=(0, 10), method="optimal", source=ep.Seeded(9))
     own = released(epsilon=1.0, method="optimal", source=ep.Seeded(9))
     assert own.spent(1.0) == pytest.approx(mean.spent(1.0), rel=1e-8)

@@ -33,7 +33,10 @@ SAMPLED = {related: Assumption("population", related) for related in (True, DELT
 
 
 def weighed(units: Floats, epsilon: Floats, cap: float) -> tuple[Weighing, Floats]:
-    """Return the estimator e = min(ε, d·τ) by level of ε/d, and the weight of each person."""
+    """Return the estimator with e = min(ε, d·τ), and each person's weight in it.
+
+    A person has d units. People with the same ε/d are at one level.
+    """
     own = epsilon / units
     levels, place = np.unique(own, return_inverse=True)
     counts = np.bincount(place, units).astype(np.int64)
@@ -47,7 +50,7 @@ def weighed(units: Floats, epsilon: Floats, cap: float) -> tuple[Weighing, Float
 def law(chance: np.random.Generator, people: int, *, related: bool | float) -> Floats:
     """Return P(ε, x) of each person, for two budgets and values 0 and 1.
 
-    For δ, expected values at all budgets and weights are in a window of length δ.
+    If `related` is δ, everyone's expected values at both budgets are in one window of length δ.
     """
     generous = chance.uniform(0.0, 1.0, people)
     if related is True:
@@ -62,7 +65,7 @@ def law(chance: np.random.Generator, people: int, *, related: bool | float) -> F
 def squared_errors(units: Floats, p: Floats, cap: float, related: bool | float) -> tuple[Any, ...]:
     """Return the mean squared error without noise, over all samples, and the proven bound.
 
-    The bound takes root mean squares of the bias over all budgets.
+    The bias in the bound is the root mean square over all combinations of budgets.
     """
     share, people = units / units.sum(), len(units)
     truth = float(share @ p[:, :, 1].sum(axis=1))
@@ -99,7 +102,7 @@ def test_squared_errors_are_below_the_bound_for_all_samples(related: bool | floa
             error, bound = squared_errors(units, p, cap, related)
             assert error <= bound * (1.0 + 1e-9)
             worst = max(worst, error / bound)
-    assert worst > 0.6  # the bound is of the right size
+    assert worst > 0.6  # the bound is not far too large
 
 
 def test_the_formula_is_that_of_the_proof() -> None:
@@ -111,7 +114,8 @@ def test_the_formula_is_that_of_the_proof() -> None:
     within = 0.25 * float(weights @ weights) + (DELTA * (bias + plain)) ** 2
     expected = min((bias + plain) ** 2, within) + noise
     assert mean.mse(weighing, SAMPLED[DELTA]) == pytest.approx(expected)
-    # A sampling error of more than a reach has probability at most β, by Hoeffding's inequality.
+    # The error probability is divided: 0.3·β for the sample, by Hoeffding's inequality, and 0.7·β
+    # for the error about these people.
     reach = mean.quantile(weighing, SAMPLED[True], 0.95)
     part = math.sqrt(float(share @ share) * math.log(2.0 / (0.3 * 0.05)) / 2.0)
     related = mean.quantile(weighing, Assumption("people", True), 1.0 - 0.7 * 0.05)
@@ -166,7 +170,7 @@ def test_the_release_has_the_error_of_its_sample(related: bool | float) -> None:
     unit = (bias + plain) ** 2 + noise
     if related is not True:
         unit = min(unit, 0.25 * float(own @ own) + (related * (bias + plain)) ** 2 + noise)
-    # Σd² is a bound from the ends of each level, and losses are rounded up.
+    # The release rounds losses up, and bounds Σd² by the smallest and largest d of each level.
     assert unit <= release.risk / 1500.0**2 <= 1.02 * unit
     again = ep.Release.from_json(release.to_json())
     assert again.interval(0.8) == release.interval(0.8)
@@ -175,7 +179,7 @@ def test_the_release_has_the_error_of_its_sample(related: bool | float) -> None:
     if related is not True:
         assert "different budgets or weights" in release.assumes
     assert [side.related for side in release.sides] == [True, 0.05]
-    assert release.spread is None  # no interval of it is proven
+    assert release.spread is None  # no interval for the spread is proven
     published = ep.verify.published(release.to_json())
     assert published.holds
 
@@ -215,7 +219,7 @@ def test_intervals_cover_the_mean_of_a_population(related: bool | float, worst: 
 
 @pytest.mark.statistical
 def test_hoeffding_of_equal_weights_would_not_cover() -> None:
-    """One person with half of all weight: an interval for n equal people misses often."""
+    """If one person has half of all weight, an interval for n equal people misses often."""
     chance, draws = np.random.default_rng(3), 100
     weights, missed, plain = np.append(np.full(400, 1.0), 400.0), 0, 0
     for _ in range(draws):
@@ -253,7 +257,7 @@ def test_means_of_a_sample_with_weights_are_drawn_separately() -> None:
     assert all(each.risk >= 0.25 * float(share @ share) * 1500.0**2 for each in both)
 
 
-# Budgets that say nothing about values, given the weights: classes of equal weight.
+# Budgets that are unrelated to values among people of equal weight, who form a class.
 
 
 def classes_of_people(units: Floats, epsilon: Floats) -> Classes:
@@ -262,7 +266,7 @@ def classes_of_people(units: Floats, epsilon: Floats) -> Classes:
 
 
 def test_unrelated_budgets_have_errors_below_the_bound_for_all_values() -> None:
-    """Values are 0 or 1; those of people with equal weight have the same mean."""
+    """Values are 0 or 1, and people of equal weight have the same expected value."""
     chance, worst = np.random.default_rng(6), 0.0
     for _ in range(40):
         units = chance.integers(1, 4, int(chance.integers(2, 7))).astype(np.float64)
@@ -354,7 +358,7 @@ def test_a_release_about_unrelated_budgets(loss: Any) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("worst", [False, True])
 def test_intervals_of_unrelated_budgets_cover(worst: bool) -> None:
-    """False alarms have probability 1e-9. Power: one class of all people would be biased."""
+    """False alarms have probability 1e-9. Power: without the bias of classes, intervals miss."""
     chance, draws, missed, biased = np.random.default_rng(9), 150, 0, 0
     sizes, own = np.array([300, 100]), np.array([1.0, 9.0])
     weights = np.repeat(own, sizes)
@@ -378,5 +382,5 @@ def test_intervals_of_unrelated_budgets_cover(worst: bool) -> None:
         shift = release.estimate.margin.lean  # type: ignore[union-attr]
         biased += not low + shift <= truth <= high - shift
     assert stats.binom.sf(missed - 1, draws, 0.2) > 1e-9
-    if worst:  # every class has other shares in the estimate, and the interval must say so
+    if worst:  # intervals that ignore the bias of classes miss too often
         assert stats.binom.sf(biased - 1, draws, 0.2) < 1e-9

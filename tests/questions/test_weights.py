@@ -106,14 +106,14 @@ def test_a_cap_is_in_proportion_to_the_weight() -> None:
     assert (spent <= EPSILON).all()
 
     def risk(cap: float) -> float:
-        """The worst case of e = min(ε, cap·d): bias of (a − w)₊, and Laplace noise."""
+        """The largest mean squared error of e = min(ε, cap·d): (Σ(a − w)₊)² of bias, plus noise."""
         used = np.minimum(EPSILON, cap * WEIGHT)
         a, w = WEIGHT / WEIGHT.sum(), used / used.sum()
         return float(np.maximum(a - w, 0.0).sum() ** 2 + 2.0 / used.sum() ** 2)
 
     best = min(map(risk, caps.mean() * np.geomspace(0.25, 4.0, 401)))
     own = found.risk / (BOUNDS[1] - BOUNDS[0]) ** 2
-    assert best * 0.999 <= own <= best * 1.02  # levels of 9 bits cost less than 2 %
+    assert best * 0.999 <= own <= best * 1.02  # rounding to levels costs less than 2 %
     assert own == pytest.approx(risk(float(caps.mean())), rel=0.02)
 
 
@@ -121,7 +121,7 @@ def test_a_cap_is_in_proportion_to_the_weight() -> None:
 
 
 def lost(found: ep.Release, epsilon: Any, weights: Any) -> list[Fraction]:
-    """Return the exact loss of each person: their units times that of one unit."""
+    """Return the exact loss of each person: the loss of one unit times their number of units."""
     verdict = ep.verify.exact(found.mechanism).require()
     levels = np.array(verdict.budgets, dtype=np.float64)
     losses = []
@@ -157,7 +157,7 @@ def test_nobody_loses_more_than_their_budget(method: str) -> None:
 def test_weights_that_are_not_divided_out_of_budgets_break_the_promise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same check notices a door that leaves budgets as they are."""
+    """The same check fails if budgets are not divided by weights."""
     from epsilons.door.given import weighing
 
     monkeypatch.setattr(weighing, "budgets_of_units", lambda epsilon, units: epsilon + 0.0 * units)
@@ -206,7 +206,7 @@ def test_a_change_of_a_weight_is_no_change_of_one_person() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("related", [True, 0.4])
 def test_intervals_cover_the_weighted_mean_of_related_budgets(related: bool | float) -> None:
-    """False alarm: 1e-9. Budgets are related to wages; levels of ε/weight differ by 0.4 at most."""
+    """False alarms: 1e-9. Means at different ε/weight differ by at most 0.4 of the range."""
     levels = EPSILON / WEIGHT
     classes = pd.Series(CLIPPED * WEIGHT).groupby(levels).sum()
     means = classes / pd.Series(WEIGHT).groupby(levels).sum() / (BOUNDS[1] - BOUNDS[0])
@@ -222,12 +222,12 @@ def test_intervals_cover_the_weighted_mean_of_related_budgets(related: bool | fl
         low, high = asked(epsilon=20.0 * EPSILON, source=ep.Seeded(seed)).interval(0.9)
         unweighted += not low <= CLIPPED.mean() <= high
     assert stats.binom.sf(unweighted - 1, 60, 0.1) < 1e-9
-    assert float(np.ptp(means)) > 0.05  # budgets do say something about wages
+    assert float(np.ptp(means)) > 0.05  # budgets are related to wages
 
 
 @pytest.mark.statistical
 def test_intervals_of_shares_groups_and_totals_cover() -> None:
-    """False alarm: 4e-9."""
+    """False alarms have probability 4e-9."""
     black = MEN["black"].to_numpy()
     share = float(np.average(black, weights=WEIGHT))
     means = [np.average(CLIPPED[black == k], weights=WEIGHT[black == k]) for k in (0, 1)]

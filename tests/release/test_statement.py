@@ -293,7 +293,7 @@ def test_every_method_that_comes_from_a_paper_cites_it() -> None:
         for words in (types.RuleName, types.LocalVectorMethod)
         for each in get_args(words)
     }
-    own = {"duchi", "auto"}  # releases say "vector" instead, or the method that auto chose
+    own = {"duchi", "auto"}  # named "vector", or by the chosen method
     assert named - own <= known
 
 

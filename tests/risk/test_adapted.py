@@ -106,7 +106,7 @@ SUMS: Final = {
 
 @pytest.mark.parametrize("name", SUMS)
 def test_a_division_widens_all_intervals_equally_and_adds_up(name: str) -> None:
-    """With the tails of Hoeffding's bound, all intervals are the same multiple of single ones."""
+    """With Hoeffding's tails, a choice among sums makes all intervals longer by the same factor."""
     spreads = [0.5 / (1 + at) for at in range(len(SUMS[name]))]
     each = list(zip(SUMS[name], spreads, strict=True))
     parts = divided([estimator(*pair, spread) for pair, spread in each], spreads, SAMPLE)
@@ -128,10 +128,10 @@ def test_a_division_widens_all_intervals_equally_and_adds_up(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sampling", "both"])
 def test_the_worst_choice_misses_as_often_as_a_division_says(name: str) -> None:
-    """An adversary who sees all sums misses with probability at most β, and not much less.
+    """An adversary who sees all sums and chooses one misses with probability β, or not much less.
 
-    The sums are independent and Gaussian, and their tails are exact. With intervals that are a
-    tenth shorter the adversary misses more often, and a tenth longer ones are too long.
+    The sums are independent and Gaussian, and their tails are exact. Intervals that are a tenth
+    shorter miss too often, and those that are a tenth longer miss much too rarely.
     """
     rng, pairs = np.random.default_rng(3), SUMS[name]
     spreads = [0.5] * len(pairs)
@@ -146,13 +146,13 @@ def test_the_worst_choice_misses_as_often_as_a_division_says(name: str) -> None:
         each = zip(sums, pairs, reaches, strict=True)
         return float(np.max([beyond(s, t, factor * h) for s, (_, t), h in each], axis=0).mean())
 
-    assert 0.035 < missed(1.0) <= 0.053  # 3 standard errors of 40,000 sums are 0.003
+    assert 0.035 < missed(1.0) <= 0.053  # 0.003 is three standard errors of 40,000 runs
     assert missed(0.9) > 0.053
     assert missed(1.1) < 0.035
 
 
 def test_published_intervals_keep_their_division() -> None:
-    """A margin of the former kind divides β evenly, and one of the new kind as it says."""
+    """A margin of the former kind divides β evenly, and one of the new kind as its fields say."""
     many = choices(UNRELATED)
     for at, part in enumerate(divided(many, (0.5, 0.2, 0.05, 0.01), UNRELATED)):
         given = {"expected": 0.2, "among": 4, "choices": 12}
@@ -169,7 +169,7 @@ def test_published_intervals_keep_their_division() -> None:
         )
         assert new.division(UNRELATED) == part
         assert old.division(RELATED) == new.division(RELATED) == Division()
-        if at:  # the first is best for the largest spread, and then its error is of all data
+        if at:  # the first weights are for the largest spread, so their bound is for all data
             assert new.error(UNRELATED, 0.95) < old.error(UNRELATED, 0.95)
 
 

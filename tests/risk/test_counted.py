@@ -34,7 +34,7 @@ def test_the_distance_of_the_weighted_mean_is_bounded(counts: list[int], data: A
     assert sharp.bias(0.05) >= apart - 1e-12
 
 
-# Sums of squares, if budgets are unrelated to values.
+# Bounds on sums of squared weights, for budgets that are unrelated to values.
 
 
 def steps(k: Any) -> float:
@@ -52,7 +52,7 @@ def steps(k: Any) -> float:
     ],
 )
 def test_values_that_are_reassigned_at_random_have_a_gaussian_bound(k: Any, values: Any) -> None:
-    """All assignments of six people's values: moments are at most those of Hoeffding's lemma."""
+    """Over all assignments of six values, exponential moments are within Hoeffding's lemma."""
     off = np.array(values) - np.mean(values)
     sums = np.array([np.dot(k, each) for each in permutations(off)])
     for rate in (-3.0, -1.0, -0.2, 0.1, 0.5, 2.0):
@@ -82,7 +82,7 @@ def test_squares_of_all_people_that_counts_and_the_total_allow_are_bounded(
 
 
 def by_programs(weights: Any, total: float, people: Any) -> float:
-    """The largest Σ(k − c)² for the best c, by a linear program for each c."""
+    """The smallest bound over all c on Σ(k − c)². A linear program finds the bound for each c."""
     k = np.array(weights, dtype=float)
 
     def at(c: float) -> float:
@@ -96,7 +96,7 @@ def by_programs(weights: Any, total: float, people: Any) -> float:
 @pytest.mark.parametrize("people", [[955.0, 2228.0, 3183.0], [1900.0, 2500.0, 3200.0], [30.0] * 3])
 @pytest.mark.parametrize("cap", [4.0, 20.0])
 def test_squares_are_those_of_a_linear_program(people: list[float], cap: float) -> None:
-    """The bound is neither above nor below an independent computation, up to one percent."""
+    """The bound agrees with an independent computation within one percent."""
     weights = np.minimum([1, 4, 20], cap).astype(np.int64)
     total = 0.9 * float(weights @ people)
     extra = float(np.square(np.unique(weights)[1:] - 1.0).sum())
@@ -114,7 +114,7 @@ def test_squares_without_counts_have_a_closed_form() -> None:
     """Without counts the bound is T·(√k_max − √k_min)², which a mix of both weights attains."""
     found = most_squares(np.array([100, 225, 400]), 1e6, None, sampled=False)
     assert found == pytest.approx(1e6 * (20.0 - 10.0) ** 2, rel=2e-3)
-    heavy = 1e6 / 600.0  # as much weight is on people of weight 100 as the bound needs
+    heavy = 1e6 / 600.0  # the people of weight 400 in the worst mix
     k = np.repeat([400.0, 100.0], [round(heavy), round((1e6 - 400.0 * heavy) / 100.0)])
     assert found == pytest.approx(len(k) * k.var(), rel=5e-3)
     assert most_squares(np.array([0, 7]), 50.0, None, sampled=False) == pytest.approx(350.0)
@@ -122,7 +122,7 @@ def test_squares_without_counts_have_a_closed_form() -> None:
 
 
 def test_upper_ends_of_counts_hold_at_once() -> None:
-    """With seeded noise, upper ends fail as rarely as they say: 10⁵ runs, six standard errors."""
+    """All upper ends hold together, except with probability β: 10⁵ runs, six standard errors."""
     rng, rates, runs = np.random.default_rng(5), (0.1, 0.5), 100_000
     p = [1.0 - np.exp(-rate) for rate in rates]
     noise = np.stack([rng.geometric(q, runs) - rng.geometric(q, runs) for q in p], axis=1)

@@ -41,7 +41,7 @@ def laplace_below(at: float) -> float:
 
 
 def lowest_by_program(one: Weighing, truth: float, apart: float) -> float:
-    """The smallest estimate over all means of levels in a window, by a linear program."""
+    """The smallest estimate if the means of all levels are in one window, by a linear program."""
     levels = len(one.weights)
     counts = one.counts / one.n
     windows = [[*np.eye(levels)[i], -1.0] for i in range(levels)]
@@ -71,7 +71,7 @@ def test_the_lowest_estimate_is_that_of_a_linear_program(one: Weighing, apart: f
 def test_coverage_is_exact_for_the_worst_of_all_data_of_zeros_and_ones(
     one: Weighing, ones: int
 ) -> None:
-    """All data of 20 people with this mean, by how many ones each level has."""
+    """All data of 20 people with this mean are tried: any number of ones at each level."""
     margin, truth = LorenzMean(one, 0.0), ones / 20
     places = [range(count + 1) for count in one.counts.tolist()]
     data = [each for each in product(*places) if sum(each) == ones]
@@ -82,7 +82,7 @@ def test_coverage_is_exact_for_the_worst_of_all_data_of_zeros_and_ones(
         return low <= truth <= high
 
     def missed(reach: float) -> float:
-        """The largest probability that noise leads outside of [min − reach, max + reach]."""
+        """The largest probability over all data that noise leaves [min − reach, max + reach]."""
         ends = (min(sums) - reach, max(sums) + reach)
         return max(
             laplace_below((ends[0] - at) / one.scale) + laplace_below((at - ends[1]) / one.scale)
@@ -90,7 +90,7 @@ def test_coverage_is_exact_for_the_worst_of_all_data_of_zeros_and_ones(
         )
 
     reach = float(brentq(lambda far: missed(far) - BETA, 0.0, 1.0, xtol=1e-14))
-    # A quantile that is larger or smaller by 10 %, or by a millionth, would be noticed.
+    # A reach that is wrong by a millionth would be noticed.
     assert covers(min(sums) - reach * (1.0 - 1e-6))
     assert covers(max(sums) + reach * (1.0 - 1e-6))
     assert not covers(min(sums) - reach * (1.0 + 1e-6))
@@ -107,7 +107,7 @@ def test_with_few_strict_people_the_interval_has_a_closed_form(at: float) -> Non
     low, high = LorenzMean(one, 0.0).interval(at, (0.0, 1.0), RELATED, 1.0 - BETA)
     assert high == pytest.approx(strict + (at + reach - held) / rate, abs=1e-10)
     assert low == pytest.approx(1.0 - strict - (1.0 - at + reach - held) / rate, abs=1e-10)
-    # Without noise, the possible means are half as far apart as twice the bias.
+    # Without noise, the interval is about half as wide as twice the bias.
     assert high - low - 2.0 * reach / rate == pytest.approx(bias / (1.0 - held), rel=1e-9)
 
 
@@ -145,7 +145,7 @@ def test_rounding_widens_both_ends() -> None:
 def test_the_variance_of_equal_weights_is_bounded_by_a_linear_program(
     one: Weighing, variance: float
 ) -> None:
-    """The largest Σz/n for Σw·z ≤ variance and 0 ≤ z ≤ 1."""
+    """The bound is the largest Σz/n for Σw·z ≤ variance and 0 ≤ z ≤ 1."""
     found = linprog(
         -one.counts / one.n,
         A_ub=[one.weights * one.counts],
@@ -163,7 +163,7 @@ def test_parts_of_the_error_probability_sum_to_one() -> None:
 
 
 def chernoff(sigma: float, n: int, part: float) -> float:
-    """The sampling error of n values with this deviation: Bennett's law, by a search."""
+    """Bennett's bound on the sampling error of n values with this deviation, by a search."""
     rare = (1.0 - math.sqrt(1.0 - 4.0 * sigma * sigma)) / 2.0
 
     def log_tail(far: float) -> float:
@@ -205,7 +205,7 @@ def test_the_sampling_error_follows_the_spread_that_was_released() -> None:
 
 
 class Trusting(LorenzSpread):
-    """A fault: the spread of weighted people is taken for that of people with equal weights."""
+    """A faulty margin, which takes the spread of weighted data for that with equal weights."""
 
     def _sampling_of(self, seen: Any, beta: float, part: float) -> float:
         alike = weighing([1.0], [self.weighing.n], self.weighing.scale)
@@ -213,7 +213,10 @@ class Trusting(LorenzSpread):
 
 
 def misses_of_what_weights_hide(margin: type[LorenzSpread], runs: int) -> int:
-    """Samples of 20,000 people: 2 % have the value 1 and nearly no weight, all others have 0."""
+    """Return how often intervals miss, for samples of 20,000 people.
+
+    About 2 % of them have the value 1 and nearly no weight. All others have the value 0.
+    """
     rng, n, share, found = np.random.default_rng(1), 20_000, 0.02, 0
     for _ in range(runs):
         strict = int(rng.binomial(n, share))
@@ -228,7 +231,7 @@ def misses_of_what_weights_hide(margin: type[LorenzSpread], runs: int) -> int:
 
 @pytest.mark.statistical
 def test_a_spread_that_weights_hide_is_noticed() -> None:
-    """A false alarm has probability below 10⁻⁶: more than 28 misses of 5 % in 200 runs."""
+    """At 5 % each, more than 28 misses in 200 runs have probability below 10⁻⁶."""
     assert misses_of_what_weights_hide(LorenzSpread, 200) <= 28
     assert misses_of_what_weights_hide(Trusting, 200) > 28
 
@@ -252,7 +255,7 @@ def test_shares_of_a_sample_cover_the_share_of_the_population(n: int) -> None:
     exact = [brentq(excess, at, 1.0 - 1e-12, args=(at,)) for at in inner.tolist()]
     assert high[1:-1] == pytest.approx(exact, abs=1e-9)
     assert high[0] == pytest.approx(1.0 - math.exp(-log))
-    # By Pinsker's inequality it is inside Hoeffding's interval, as a choice between both needs.
+    # By Pinsker's inequality, this interval is inside Hoeffding's, so it is never the longer one.
     assert (high <= counts / n + math.sqrt(log / 2.0)).all()
 
 
@@ -286,7 +289,10 @@ def table(cells: int, scale: float = 0.02) -> LorenzCells:
 @pytest.mark.parametrize("cells", [2, 5])
 @pytest.mark.parametrize("truth", [0.05, 0.3, 0.9])
 def test_a_share_is_rejected_as_often_as_allowed(cells: int, truth: float) -> None:
-    """The noise of a cell has its own law; the table of quantiles loses at most a twentieth."""
+    """A true share is rejected with probability β, or up to a twentieth less.
+
+    The reason is that quantiles of the noise are read from a table, and rounded up.
+    """
     margin = table(cells)
     curve, closed, scale = Curve(margin.weighing), ClosedNoise(cells), margin.weighing.scale
 
@@ -324,7 +330,7 @@ def test_the_band_has_all_shares_that_are_possible_within_the_noise(related: Any
         assert (truth < high).all()
         factor = max(factor, float((truth - low).max()), float((high - truth).max()))
     assert factor <= 2.0 * margin.worst(assumption, 1.0 - BETA)
-    for share in (0.0, 0.02, 1.0):  # strict people alone, or all of them
+    for share in (0.0, 0.02, 1.0):  # nobody, only strict people, or everyone
         low, high = margin.band(np.full(cells, share), assumption, 1.0 - BETA)
         assert (low <= share).all()
         assert (high >= min(share + margin.weighing.scale, 1.0)).all()

@@ -1,4 +1,4 @@
-"""Shrunk means of groups: the formula, where they are, what they gain and what they cost."""
+"""Shrunk means of groups: the formula, their intervals, what they gain and what they cost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def test_nothing_known_about_a_group_gives_the_pooled_mean() -> None:
 
 
 def drawn(mean: float, pool: float, noise: float, runs: int, seed: int) -> tuple[Any, Any]:
-    """Means of a hundredth of all people, in many tables of twelve cells: plain and shrunk.
+    """Return the plain and the shrunk means of a group, from many tables of twelve cells.
+
+    The group has a hundredth of all people.
 
     Args:
         mean: the mean of the group.
@@ -56,7 +58,8 @@ def drawn(mean: float, pool: float, noise: float, runs: int, seed: int) -> tuple
         seed: seed of the noise.
     """
     rng, cells = np.random.default_rng(seed), 12
-    # The witness of docs/proofs/closed.md: eleven noises, accepted with e^{−|their sum|}.
+    # Noise that sums to zero, by rejection (docs/proofs/closed.md): eleven Laplace noises are
+    # accepted with probability e^{−|their sum|}, and the last noise is minus their sum.
     some = rng.laplace(0.0, 1.0, (runs * 60, cells - 1))
     some = some[rng.random(len(some)) < np.exp(-np.abs(some.sum(axis=1)))][:runs]
     assert len(some) == runs
@@ -85,7 +88,7 @@ def root(found: Any, mean: float) -> float:
 def test_what_shrinkage_gains_and_costs(
     mean: float, pool: float, noise: float, least: float, most: float
 ) -> None:
-    """Ratios of errors are as the page says: 250 runs, five standard errors on either side."""
+    """Ratios of errors are as documented, within five standard errors of 250 runs."""
     plain, moved = drawn(mean, pool, noise, 250, 7)
     assert least < root(moved, mean) / root(plain, mean) < most
 
@@ -114,7 +117,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_only_the_estimates_are_shrunk(way: str) -> None:
-    """Shrunk means differ, and lie in their intervals. All else is as without shrinkage."""
+    """Shrunk means differ, and lie in their intervals. Everything else is unchanged."""
     values = np.where(PLACES == "north", 3.0, 8.0)
     plain, moved = (
         ep.mean(values, **GIVEN, **WAYS[way], shrink=shrink, source=ep.Seeded(5))

@@ -62,11 +62,11 @@ class Told(Boxed):
 
 
 class BoxedTests(TestedMoments, Boxed):
-    """The same, with direct tests."""
+    """The same moments as `Boxed`, with intervals from direct tests."""
 
 
 class ToldTests(TestedMoments, Told):
-    """The same, with direct tests."""
+    """The same moments as `Told`, with intervals from direct tests."""
 
 
 def thirds(x: Floats) -> Floats:

@@ -28,7 +28,7 @@ ONE = np.ones(3)
 
 @cache
 def drawn_noise(closed: bool) -> Floats:
-    """Draws of nine noises: independent, or by rejection given that they sum to zero."""
+    """Draws of nine noises: independent ones, or ones that sum to zero, by rejection."""
     rng = np.random.default_rng(7)
     if not closed:
         return np.asarray(rng.laplace(size=(200_000, 9)))
@@ -75,7 +75,7 @@ def test_no_combination_between_two_has_a_larger_tail(closed: bool) -> None:
             between = hull(part * ends[0] + (1.0 - part) * ends[1], closed)
             assert (between.tail(far) <= both.tail(far) * (1.0 + 1e-3) + 1e-9).all()
             assert between.variance <= both.variance * (1.0 + 1e-12)
-    # It is the larger of the two, and no more.
+    # The tail of the hull is exactly the larger tail of its two ends.
     alone = np.maximum(hull(ends[0], closed).tail(far), hull(ends[1], closed).tail(far))
     assert both.tail(far) == pytest.approx(alone)
 
@@ -155,7 +155,7 @@ def moments(given: WeighedTests) -> tuple[float, float, float, float, float]:
 
 
 def around(m: float, k: float) -> list[Floats]:
-    """Coefficients of the cells in s², s·t and t², for s = a − m and t = b − k."""
+    """Coefficients of the cells in the means of s², s·t and t²: the values minus m, and minus k."""
     rows = (
         np.kron(SQUARE - 2.0 * m * U + m * m, ONE),
         np.kron(U - m, U - k),
@@ -165,7 +165,7 @@ def around(m: float, k: float) -> list[Floats]:
 
 
 def accepted(given: WeighedTests, form: Floats, beta: float, part: float) -> bool:
-    """Whether a form around the true means may have the mean 0, from draws of the noise."""
+    """Whether the mean of a form around the true means may be 0, judged by draws of the noise."""
     m, k, x, y, c = moments(given)
     rows = around(m, k)
     noise = drawn_noise(True)[:100_000] * given.weighing.scale
@@ -175,7 +175,7 @@ def accepted(given: WeighedTests, form: Floats, beta: float, part: float) -> boo
     )
     far = float(np.quantile(np.abs(noise @ (form @ np.array(rows))), 1.0 - part * beta))
     drawn = float(form @ np.array([x, c, y]))
-    # The square of the error of a mean makes what was drawn for a variance smaller, never larger.
+    # A drawn variance is too small by the squared error of the mean, so this error has one sign.
     low = form if drawn < 0.0 else -form
     once = max(low[0], 0.0) * a * a + abs(low[1]) * a * b + max(low[2], 0.0) * b * b
     corners = [
@@ -199,7 +199,7 @@ def end_of(accepts: object, inside: float, outside: float) -> float:
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [0.001, 0.006])
 def test_a_slope_is_where_the_covariance_with_what_is_left_may_be_zero(scale: float) -> None:
-    """The ends agree with draws of the noise within 3 %, so a tenth to either side is noticed."""
+    """The ends agree with draws of the noise within 3 %, so an error of a tenth is noticed."""
     given, beta = margin(scale=scale), 0.1
     found = given.slope(RELATED, 1.0 - beta)
     for end in (found.low, found.high):
@@ -234,12 +234,12 @@ def test_a_correlation_is_tested_for_every_ratio_of_the_deviations(
     for end in (found.low, found.high):
         exact = end_of(accepts, found.value, found.value + 1.5 * (end - found.value))
         wide = abs(exact - found.value)
-        # The three corners are a little farther than the arc between both ratios.
+        # Three forms enclose those of all ratios, which makes intervals a little wider.
         assert 0.97 * wide <= abs(end - found.value) <= more * wide
 
 
 def test_a_slope_is_finite_where_the_variance_is_not_0() -> None:
-    """Also if the variance is known within half of it only, where a linear bound is infinite."""
+    """This holds even where the linear bound is infinite, because the variance is too uncertain."""
     given = margin(scale=0.025)
     assert given.variance(0, RELATED, 0.9).low > 0.0
     assert math.isfinite(given.slope(RELATED, 0.9).high)
@@ -249,7 +249,7 @@ def test_a_slope_is_finite_where_the_variance_is_not_0() -> None:
 
 
 def largest_bias(apart: Floats, counts: Integers, root: float) -> float:
-    """Return the largest Σ apart·f over |f| ≤ 1 with this mean square: f is linear, and clipped."""
+    """Return the largest Σ apart·f over |f| ≤ 1 with this mean square; f is a clipped line."""
     n = int(counts.sum())
 
     def worst(rate: float) -> float:
@@ -274,7 +274,7 @@ def test_the_bias_is_bounded_by_range_and_mean_square() -> None:
 
 @pytest.mark.parametrize("assumption", [RELATED, UNRELATED, Assumption("population", False)])
 def test_small_variances_narrow_intervals(assumption: Assumption) -> None:
-    """Bounds on the squares hold the drawn ones, and make the error of a form smaller."""
+    """Bounds on the mean squares are above the drawn ones, and make error bounds smaller."""
     given = margin((0.3, 1.0), (20, 2980), 0.0001, 0.1)
     off = (0.002, 0.002)
     x, y = given.mean_squares(assumption, 0.05, off)
@@ -289,7 +289,7 @@ def test_small_variances_narrow_intervals(assumption: Assumption) -> None:
 
 
 def test_forms_around_means_near_the_drawn_ones() -> None:
-    """Around any means within the errors, a form is between those at the corners."""
+    """For any means within their errors, a form is between the forms at the four corners."""
     given, rng = margin(), np.random.default_rng(2)
     m, k, *_ = moments(given)
     off = (0.04, 0.07)
@@ -299,7 +299,7 @@ def test_forms_around_means_near_the_drawn_ones() -> None:
         assert found.values.shape == (4, 9)
         x, y = rng.uniform(-1.0, 1.0, 2) * off
         inner = np.array(form) @ np.array(around(m + x, k + y))
-        # Bilinear interpolation between the corners leaves a constant.
+        # The form differs from the bilinear interpolation of the corners by a constant.
         p, q = (x / off[0] + 1.0) / 2.0, (y / off[1] + 1.0) / 2.0
         parts = np.array([(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q])
         assert np.ptp(parts @ found.values - inner) < 1e-12
@@ -319,7 +319,7 @@ def varied(offset: float, quiet: float = 1.0 / 3.0, scale: float = 0.004) -> Var
 @pytest.mark.statistical
 @pytest.mark.parametrize("offset", [0.0, 0.2, -0.45])
 def test_a_variance_has_the_noise_of_both_sums(offset: float) -> None:
-    """Against draws of both noises: bounds a tenth too small or too large are noticed."""
+    """Bounds agree with draws of both noises within 3 %, so an error of a tenth is noticed."""
     given, beta = varied(offset), 0.1
     rng = np.random.default_rng(4)
     first, second = rng.laplace(size=(2, 400_000)) * np.array([[0.004], [0.004 / 3.0]])
@@ -340,7 +340,7 @@ def test_a_variance_has_the_noise_of_both_sums(offset: float) -> None:
 
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_a_population_is_as_far_from_its_sample_as_its_variance_allows(related: Any) -> None:
-    """With related budgets: the noise and the bias of these people, plus Bernstein's bound."""
+    """With related budgets, the error is that of these people plus Bernstein's bound."""
     given = margin((0.5, 1.0), (100, 2900), 0.0001, 0.1)
     assumption = Assumption("population", related)
     x, y = given.mean_squares(assumption, 0.05, (0.002, 0.002))

@@ -31,7 +31,7 @@ BETA = 0.05
 
 
 def released(x: Any, epsilon: Any, levels: Any, source: Any, **given: Any) -> Any:
-    """The estimate of a release of values in [0, 1], without the door."""
+    """The estimate of a release of values in [0, 1], from a tally that is counted here."""
     question = ep.Mean("x", bounds=(0, 1), **given)
     call = question.call(
         epsilon="e", neighbours="add-remove", levels=levels, data={"x": [], "e": []}
@@ -67,7 +67,10 @@ def missed(runs: int, case: Callable[[np.random.Generator], tuple[Any, Any]], **
 
 
 def few(n: int, strict: int, *, related: bool) -> Callable[[np.random.Generator], tuple[Any, Any]]:
-    """Zeros and ones of n people, a few of whom are strict: related, they alone have ones."""
+    """Return a function that draws zeros and ones of n people, a few of whom are strict.
+
+    If `related`, the strict people have the ones.
+    """
     epsilon = np.repeat([0.02, 1.0], [strict, n - strict])
     x = np.repeat([1.0, 0.0], [strict, n - strict])
     if related:
@@ -76,7 +79,7 @@ def few(n: int, strict: int, *, related: bool) -> Callable[[np.random.Generator]
 
 
 def atoms(n: int) -> Callable[[np.random.Generator], tuple[Any, Any]]:
-    """Half zeros and half ones, with budgets assigned at random: the largest variance."""
+    """Return a function that assigns budgets at random to half zeros and half ones."""
     epsilon = np.resize([0.1, 0.5, 0.5, 4.0], n)
     return lambda rng: ((np.arange(n) % 2).astype(float), rng.permutation(epsilon))
 
@@ -113,7 +116,7 @@ def test_the_mean_is_covered_in_many_runs(name: str) -> None:
 
 
 def test_values_that_are_reassigned_at_random_stay_within_their_squares() -> None:
-    """Vectorized: tails of Σk(x − m) for adversarial values, and of too small a bound."""
+    """For zeros and ones, tails of Σk(x − m) are below the bound, which is not far too large."""
     rng = np.random.default_rng(4)
     k = np.repeat([1.0, 4.0, 20.0], [5, 10, 5])
     falling = np.sort(k)[::-1]
@@ -125,7 +128,7 @@ def test_values_that_are_reassigned_at_random_stay_within_their_squares() -> Non
             far = math.sqrt(square * math.log(1.0 / p) / 2.0)
             for sign in (1.0, -1.0):
                 assert np.sum(sign * sums > far) <= binom.isf(1e-5, len(sums), p)
-    # The variance of the sum is close to a quarter of the bound, so a bound of half is too small.
+    # The variance is near its bound, a quarter of `square`. So half of `square` would be too small.
     assert sums.var() < 0.25 * square
     x = np.repeat([1.0, 0.0], [10, 10])
     sums = (rng.permuted(np.tile(k, (40_000, 1)), axis=1) @ x) - 0.5 * k.sum()
@@ -144,7 +147,7 @@ GIVEN: dict[str, Any] = {
 
 
 def tail_at(m: float, reach: float, sigma: float) -> float:
-    """P(S + W > reach), for W of two Laplace noises and S with Hoeffding's bound, by quadrature."""
+    """P(S + W > reach) by quadrature: W is two Laplace noises, and S has Hoeffding's tail."""
     a, b = max(m, 1.0 - m), min(m, 1.0 - m)
 
     def density(w: float) -> float:
@@ -158,7 +161,10 @@ def tail_at(m: float, reach: float, sigma: float) -> float:
 
 
 def square_by_hand(counts: Any, total: float) -> float:
-    """Σ(k − c)² of at most these people with at most this total, and of the martingale's ends."""
+    """Bound on Σ(k − c)² for the best c, with at most these people and at most this total.
+
+    It includes a term for the last steps of the martingale.
+    """
     best = math.inf
     for c in np.linspace(2.0, 20.0, 400):
         worth = np.square(WEIGHTS - c)
@@ -169,7 +175,7 @@ def square_by_hand(counts: Any, total: float) -> float:
 
 
 def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
-    """The ends of an interval, recomputed by quadrature. A constant 10 % off would fail."""
+    """The ends of an interval, recomputed by quadrature. An error of 10 % would be noticed."""
     counted = LevelCount((800, 900, 300), (0.01, 0.05, 0.1), WEIGHTS)
     drawn = (4200.0, 14_500.0)
     margin = RatioMean(**GIVEN, drawn=drawn, counted=counted, rungs=WEIGHTS)
@@ -185,7 +191,7 @@ def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
 
 
 def test_counts_have_their_part_of_the_error_probability_whatever_they_choose() -> None:
-    """Equal weights that were chosen in view of counts do not get all of β."""
+    """Counts keep their part of β, even if equal weights were chosen because of them."""
     counted = LevelCount((60, 2940), (0.0025, 0.125), np.array([5, 5]))
     rungs = np.array([5])
     equal: dict[str, Any] = {**GIVEN, "equal": True, "largest": 5, "drawn": (4000.0, 15_000.0)}
@@ -201,7 +207,7 @@ def test_counts_have_their_part_of_the_error_probability_whatever_they_choose() 
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_the_interval_chooses_equal_weights_where_few_are_strict(related: bool | float) -> None:
-    """Few strict people: everyone has the lowest weight if, and only if, that is shorter."""
+    """If few people are strict, weights are equal exactly where this shortens the interval."""
     n, strict = 6000, 30
     x, epsilon = few(n, strict, related=True)(np.random.default_rng(1))
     for levels in ({0.02: strict, 1.0: n - strict}, [0.02, 1.0]):

@@ -75,7 +75,7 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
     if law == "skewed":
         x = x**5
         return x, np.clip(0.5 * x + 0.1 * rng.random(n), 0.0, 1.0)
-    return np.full(n, 0.3), x  # in the distribution "still", both columns are constant
+    return np.full(n, 0.3), x  # in the distribution "still", the first column is constant
 
 
 POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "still": 0.0}
@@ -131,7 +131,7 @@ def drawn_all(case: Case, runs: int) -> Iterator[tuple[Floats, Floats, TestedMom
 
 
 def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
-    """Count the intervals that cover. `smaller` understates the noise, to test the power."""
+    """Count the intervals that cover. The factor `smaller` understates the noise, to test power."""
     found = dict.fromkeys(names, 0)
     for x, y, margin in drawn_all(case, runs):
         told_by = margin
@@ -163,8 +163,10 @@ def asked(
 
 
 def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats) -> bool:
-    """Whether the test of a slope or a correlation accepts the true value. The ends are where it
-    does not any more, which `tests/risk/test_tested.py` checks."""
+    """Whether the test of a slope or a correlation accepts the true value.
+
+    That intervals end where tests begin to reject is checked in `tests/risk/test_tested.py`.
+    """
     ratio = float(y.std() / x.std())
     slope = float(np.mean(x * y) - x.mean() * y.mean()) / float(x.var())
     form = (-slope, 1.0, 0.0) if name == "slope" else (-0.5 * slope, 1.0, -0.5 * slope / ratio**2)
@@ -206,7 +208,7 @@ HARD: Final = [
     Case("skewed", 2000, "people", 0.4, rule="optimal"),
     Case("atoms", 1000, "people", True, "add-remove"),
 ]
-"""Data and weights for which bounds are tight, or for which most of them do not help."""
+"""Data and weights for which bounds are tight, or for which most bounds do not help."""
 
 
 def check_true(case: Case, runs: int) -> None:

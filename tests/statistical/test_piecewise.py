@@ -106,7 +106,7 @@ def test_the_forecast_is_the_error_of_the_worst_column(menu: str) -> None:
 @pytest.mark.parametrize("name", ["wages", "visits", "one end"])
 @pytest.mark.parametrize("menu", ["2", "8"])
 def test_the_noise_is_as_stated_on_real_columns(name: str, menu: str) -> None:
-    """The error is that of the sample and that of the reports, within 3 standard errors."""
+    """The variances of sample and reports add up to the squared error, within 3 standard errors."""
     (epsilon,), values = MENUS[menu], population(name)
     added = float(noise(window_of(epsilon), np.array(epsilon), values).mean())
     stated = (added + float(values.var())) / PEOPLE
@@ -122,7 +122,7 @@ def half_width(method: Any, values: Floats, epsilon: float) -> float:
 
 @pytest.mark.parametrize(("epsilon", "narrower"), [(2.0, 1.1), (4.0, 1.8), (8.0, 2.4)])
 def test_intervals_are_narrower_than_those_of_one_bit(epsilon: float, narrower: float) -> None:
-    """On real columns; where all values are at the ends, they are up to 15 % wider."""
+    """This holds on real columns. If all values are at the ends, they are up to 15 % wider."""
     rng = np.random.default_rng(5)
     ratios = {}
     for name in (*REAL, "both ends"):
@@ -135,7 +135,7 @@ def test_intervals_are_narrower_than_those_of_one_bit(epsilon: float, narrower: 
 
 
 def test_intervals_cover_with_equal_weights_and_related_budgets() -> None:
-    """Equal weights, and budgets that depend entirely on values, as in surveys."""
+    """Intervals cover with equal weights, even if budgets depend on values."""
     rng, missed = np.random.default_rng(3), 0
     question = local.Mean((0, 1), levels=[0.5, 2.0, 4.0])
     values = np.sort(population("wages"))

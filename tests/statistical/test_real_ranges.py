@@ -127,10 +127,10 @@ def test_intervals_hold_on_all_columns_together(neighbours: str) -> None:
 @pytest.mark.parametrize("epsilon", ranges.BUDGETS)
 @pytest.mark.parametrize("name", ["visits", "wage", "age", "diseases", "affairs", "age of voters"])
 def test_errors_are_below_those_of_a_power_of_two_histogram(name: str, epsilon: float) -> None:
-    """The peer spends half of ε on a histogram. The mean of the data is in most intervals.
+    """Errors are no larger than those of a peer that spends half of ε on a histogram.
 
-    It must be in 80 % of them where clipping changes the mean by less than 1 %. Seeds are fixed;
-    the measured ratios are below 0.95, and fractions above 85 %.
+    Where clipping changes the mean by less than 1 %, at least 80 % of intervals contain the mean of
+    the data. Seeds are fixed; measured ratios of errors are below 0.95, and fractions above 85 %.
     """
     values, runs = ranges.columns()[name], 200
     if len(values) * epsilon < ranges.ENOUGH:
@@ -145,7 +145,7 @@ def test_errors_are_below_those_of_a_power_of_two_histogram(name: str, epsilon: 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 @pytest.mark.parametrize("name", ["atoms", "one strict person", "twenty"])
 def test_intervals_hold_the_clipped_mean_on_adversarial_data(name: str, epsilon: float) -> None:
-    """Many zeros and a few huge values; one person who gives next to nothing; twenty people."""
+    """Most values are 0, and some are huge. Cases: equal budgets, one tiny budget, few people."""
     rng = np.random.default_rng(7)
     n, runs = 20 if name == "twenty" else 3000, 20_000 if name == "twenty" else 2000
     values = np.where(rng.random(n) < 0.9, 0.0, 2.0 ** rng.integers(0, 20, n))
@@ -157,5 +157,5 @@ def test_intervals_hold_the_clipped_mean_on_adversarial_data(name: str, epsilon:
         low, high = release.interval()
         missed += not low <= float(np.clip(values, *release.bounds).mean()) <= high
     assert missed <= binom.isf(TAIL, runs, 0.05)
-    if name != "one strict person":  # then the interval is of the noise alone, and exact
+    if name != "one strict person":  # noise is the only error, so intervals are exact
         assert missed >= binom.ppf(TAIL, runs, 0.045)

@@ -89,7 +89,7 @@ def test_30_a_scheduled_job(tmp_path: Path) -> None:
         return done.returncode
 
     study.write_text(STUDY, "utf-8")
-    assert job() == 2  # a key that is unknown
+    assert job() == 2  # the study has an unknown key
     study.write_text(STUDY.replace("ledger_off = false\n", ""), "utf-8")
     assert job() == 0
     (tmp_path / "people.csv").unlink()

@@ -57,12 +57,12 @@ def test_means_of_groups_follow_from_the_cells(name: str) -> None:
 
 
 def test_a_mean_that_its_test_accepts_most_is_recomputed() -> None:
-    """A mean that was moved into its interval is checked, and the clipped one is refused."""
+    """If a clipped mean is outside its interval, a mean inside is published, and only it passes."""
     release = asked(1, **BY, epsilon=20.0 * EPSILON, method="proportional")
     held: Any = release.estimate
     asks = held.bounds, release.assumption, release.confidence
     drawn = held.margin.drawn.copy()
-    drawn[4:6] = -0.005, 0.505  # the mean 0 is rejected, but a bias could explain some others
+    drawn[4:6] = -0.005, 0.505  # the test rejects a mean of 0, but not some others, because of bias
     margin = replace(held.margin, drawn=drawn)
     means = margin.within(*asks)
     assert means[2] > margin.means(held.bounds)[2] == 0.0
