@@ -111,7 +111,7 @@ class Curve:
         return np.where(high <= 2.0 * 0.5**_HALVINGS, 0.0, high)
 
     def _far(self, apart: float, beta: float) -> Far:
-        """A bound on the 1 − beta quantile of |c + noise| over all |c| ≤ h, as a function of h.
+        """A bound on the largest 1 − beta quantile of |c + noise| for |c| ≤ h, as a function of h.
 
         Its values are at least h. It is cached.
         """
