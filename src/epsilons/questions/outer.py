@@ -285,8 +285,8 @@ def best_share(
         counts: the number of people at each level, present or expected.
         goal: the goal of the mean.
         neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
-        odds: ln of the prior weight of all candidates, divided by the prior weight of a correct
-            candidate.
+        odds: ln of a quotient: the prior weight of all candidates, divided by the prior weight of a
+            correct candidate.
         certain: whether values surely lie close together. If so, a closer look may take half of the
             budget of the mean; otherwise it may take a fifth.
     """

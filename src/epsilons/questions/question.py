@@ -655,7 +655,7 @@ class Question(ABC):
         """Return the sentences in which the release says what it protects and assumes."""
 
     def described(self, answer: Answer, call: Call) -> Sentences:
-        """Return the sentences of a release: those of the question, extended if there are weights."""
+        """Return the sentences of a release, with what other answers and weights add to them."""
         own = self.sentences(answer, call.neighbours)
         weights = None if call.weights is None else call.name_of(call.weights.column)
         protected, assumed = answer.spent.of_weights(weights, self.assumption)

@@ -135,7 +135,10 @@ def replace_end(
 
 
 def spending(counted: Tally, spent: Floats) -> ByLevel:
-    """Return what everyone spends under replace, given what a person or unit at each level does."""
+    """Return what everyone spends under replace, given what one person at each level spends.
+
+    If people have weights, `spent` is what one unit at each level spends.
+    """
     heads, weight = counted.heads, counted.weight
     if heads is None:
         return ByLevel(counted.levels, spent, counted.counts)

@@ -321,7 +321,10 @@ class Spreading:
 
     @property
     def _ways(self) -> tuple[Way, ...]:
-        """What the spread can bound: nothing if budgets are random and related to values."""
+        """The quantities that the spread can bound.
+
+        There are none if budgets are random and related to values.
+        """
         if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
             return ()
         if self.assumption.related is False:
@@ -440,10 +443,10 @@ class Spreading:
 
     @cached_property
     def terms(self) -> Terms:
-        """The coefficients of `_above`, or for a permutation the largest of them minus each.
+        """The coefficients of `_above`; for a permutation, perhaps the largest of them minus each.
 
-        The permuted values X − μ sum to 0, so this changes only the sign of the sum. The
-        coefficients with the smaller sum of squares are used.
+        The permuted values X − μ sum to 0, so this subtraction changes only the sign of the sum.
+        The coefficients with the smaller sum of squares are used.
         """
         above = self._above
         if self.assumption.sampled:

@@ -13,7 +13,7 @@ from epsilons.types import Floats
 _LARGEST_RATIO = 1e12
 
 _CHOICE: Final = 0.5
-"""Part of the error probability that is reserved for the choice among several sums."""
+"""Part of the error probability for the noise alone, if the rest is divided equally among sums."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
