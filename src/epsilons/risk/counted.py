@@ -94,10 +94,10 @@ _PRICES: Final = 64
 def most_squares(weights: Integers, total: float, people: Floats | None, *, sampled: bool) -> float:
     """A v with P(Σ k·(x − m) > s) ≤ exp(−2s²/v), if budgets are unrelated to values.
 
-    For a sample, v is a bound on Σk². For values that are randomly permuted among people, v is a
-    bound on the sum of the squared steps of a martingale that reveals large weights first. This sum
-    is at most Σk². It is also at most Σ(k − c)² for every c, plus Σ(K − smallest weight)² over the
-    distinct weights K.
+    Everyone has a weight k and a value x in [0, 1]; m is the mean. For a sample, v is a bound on
+    Σk². For values that are randomly permuted among people, v is a bound on the sum of the squared
+    steps of a martingale that reveals large weights first. This sum is at most Σk². It is also at
+    most Σ(k − c)² for every c, plus Σ(K − smallest weight)² over the distinct weights K.
     Proof: docs/proofs/add-remove.md (15), (16).
 
     Args:

@@ -343,7 +343,7 @@ _LEADING_AT: Final = 0.05
 _COUNTS_UNRELATED: Final = 0.1
 _COUNTS_WITHIN: Final = 0.5
 _COUNTS: Final = 1.0 / 3.0
-"""Part of the error probability that is used for bounds on noisy counts. The first is for the given
+"""Parts of the error probability that are used for bounds on counts. The first is for the given
 people with budgets unrelated to values. The second is for the given people with means that differ
 by at most δ. The third is for all other cases with budgets related to values. Counts are not used
 for a population with budgets unrelated to values."""

@@ -106,8 +106,8 @@ class ReportedPiecewise(Reported):
 
     Guarantee:
         For all populations on the range, the interval fails to cover the true value with
-        probability at most 1 − confidence. The bound is Bernstein's inequality. The
-        variance in it is the smaller of the worst case and a bound from the spread of the reports.
+        probability at most 1 − confidence. The bound is Bernstein's inequality. The variance in it
+        is the smaller of the worst case and a bound from the spread of the reports.
         Proof: docs/proofs/piecewise.md (4).
 
     Attributes:

@@ -389,7 +389,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
         """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
 
         A bound on a variance also bounds the mean square of the function from which the variance
-        is estimated. So each bound gives a smaller one.
+        is estimated. So each bound is used to compute the next one, which can be smaller.
         Proof: docs/proofs/pairs.md (16).
         """
         if not assumption.sampled and self.weighing.bias <= 0.0:
