@@ -141,12 +141,12 @@ class Budgets:
 
 
 class Classes(NamedTuple):
-    """People who have weights, by budget level and number of units; each pair occurs once.
+    """The numbers of people with each pair of budget level and weight. Each pair occurs once.
 
     Attributes:
-        level: the index of a budget level.
-        units: the number of units of each person.
-        people: the number of such people.
+        level: for each pair, the index of the budget level.
+        units: for each pair, the weight of one person: the number of units that they count as.
+        people: the number of people with each pair.
     """
 
     level: Integers

@@ -134,8 +134,9 @@ class RangePlan(Asked):
         forecasts: two forecasts: for values that are spread out, which need one pass over the data,
             and for values that are close together. If there are too few people, both are for the
             number of people that is needed.
-        quantile: for shape "any", the smallest fraction of all weight that is found in one octave,
-            wherever it lies. Next to others, fewer people are found.
+        quantile: for shape "any", the smallest fraction of all weight that is found if it is in one
+            octave (the numbers between two powers of 2), however large these numbers are. In an
+            octave near one that was found, a smaller fraction is enough.
         width: for shape "gaussian", the largest width of the range, in standard deviations.
         failure: for shape "gaussian", a bound on the probability that the range is wrong.
         people_needed: about how many people with budgets like these are needed; None if there are

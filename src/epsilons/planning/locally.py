@@ -358,11 +358,12 @@ def local_plan(
 def _forecasts(
     budgets: Budgets, goal: Goal, bounds: tuple[float, float], dimension: int | None
 ) -> tuple[LocalForecast, ...]:
-    """The forecast of each kind of report, the advised one first, then by error.
+    """The forecast of each kind of report: the advised kind first, the others by error.
 
-    The advised one has the smallest error, but piecewise reports are advised where they hold more
-    than one bit, as by `local.Mean`: they add less noise, and no sample has a smaller error than
-    its own. Ties keep the order of randomizers.
+    Piecewise reports are advised if they hold more than one bit, as in `local.Mean`. In the worst
+    case they add less noise than other reports. But forecast errors also contain the sampling
+    error, and can be smaller for other reports. If there are no piecewise reports, the kind with
+    the smallest error is advised. Kinds with equal errors keep the order of randomizers.
     """
     few = merged(budgets, _QUESTIONED)
     found = []
@@ -404,7 +405,7 @@ def _menu(budgets: Budgets) -> list[float] | None:
 def _randomizers(
     goal: Goal, bounds: tuple[float, float], dimension: int | None, levels: Any
 ) -> dict[str, Any]:
-    """The randomizers to compare, by method. A menu is given if ∞ is on it: see `local.Mean`."""
+    """The randomizers to compare, by method. `levels` is a menu with ∞, or None: see `_menu`."""
     if dimension is not None:
         return {
             name: local.Vector(dimension, 1.0, name, levels=levels) for name in ("auto", "duchi")

@@ -61,7 +61,7 @@ class Stages:
             levels: budget levels ε, ascending.
             counts: the number of people at each level.
             goal: the assumption about the data. The loss of the goal is ignored: caps minimize the
-                mean squared error, because many caps are computed, and these are fast to compute.
+                mean squared error. Many caps are computed, and such caps are fast to compute.
             bounds: the range of the mean.
 
         Raises:

@@ -69,7 +69,8 @@ _HEAVIEST: Final = 2.0**45
 """The largest possible weight. It has as many bits as the largest weight under Laplace noise."""
 
 _STORED: Final = 64
-"""The largest number of different weights that the margin of a mean knows."""
+"""The largest number of different weights that the margin of a mean stores. If there are more, it
+stores none of them."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000

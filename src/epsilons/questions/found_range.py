@@ -78,7 +78,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw the octaves of the values, two quantiles if they are close together, then the mean.
+    """Draw the octaves of the values, two quantiles if values are close together, then the mean.
 
     Args:
         rows: the rows of the people.
@@ -127,7 +127,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw the octaves of the values, perhaps quantiles, then the mean, under add/remove.
+    """Draw octaves, two quantiles if values are close together, then the mean, under add/remove.
 
     If weights differ, people are counted, because no interval could be computed without counts.
 

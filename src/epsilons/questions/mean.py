@@ -76,7 +76,7 @@ class Mean(Question):
         by: the column of groups, or two columns; None for one mean of everyone.
         groups: the labels of the groups, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
-        shrink: whether the means of groups are shrunk toward the mean of all groups.
+        shrink: whether the means of groups are shrunk toward their pooled mean.
         where: a Boolean column that selects rows, or a column and a label; None for all rows.
         grouping: the checked groups, computed from `by` and `groups`.
 
@@ -380,9 +380,9 @@ class Mean(Question):
         Args:
             mechanism: the mechanism.
             drawn: what was drawn from it.
-            squares: `Tally.unit_squares` of a sample of people with weights, otherwise None. No
-                interval of their spread is proven.
-            classes: such people, if budgets are unrelated to values; otherwise None.
+            squares: `Tally.unit_squares` if people with weights are a sample, otherwise None. For
+                such people there is no interval that uses their spread, because none is proven.
+            classes: the same people, if budgets are unrelated to values; otherwise None.
         """
         weighing, bounds = mechanism.weighing, mechanism.bounds
         goal = self.goal if classes is None else self._among(classes)
@@ -409,7 +409,7 @@ class Mean(Question):
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
     def _wide(self, chosen: Design[TwoSums], counts: LevelCount | None, people: Integers) -> float:
-        """Forecast the width of the interval on a unit range, for a mean in its middle."""
+        """Forecast the width of the interval on a unit range, if the mean is ½."""
         total = float(chosen.mechanism.weights.astype(float) @ people)
         margin = mean_ratio(chosen, (total / 2.0, total), counts)
         low, high = margin.unit(self.assumption, self.confidence)

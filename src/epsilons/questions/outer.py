@@ -1,14 +1,15 @@
 """Estimate the range of any data: its octaves first, then a closer look if values lie together.
 
-Nothing is assumed about the shape. One draw shows the noisy weight of every octave of the line, for
-either sign. The range reaches from the first octave to the last in which people were found. The
-farther an octave would widen the range, the more people must be in it. So a column without negative
-values ends at 0, and a long tail on one side does not widen the other.
+Nothing is assumed about the shape. An octave contains the numbers between two neighbouring powers
+of 2, or their negatives. One draw shows the noisy weight of the people in every octave. The range
+reaches from the first to the last octave in which people were found. The more an octave would widen
+the range, the more people must be in it. So the range of a column without negative values starts at
+0 or above, and a long tail on one side does not widen the other side.
 
-If all octaves have one sign and are few, values may lie close together, such as years. Then a low
-and a high quantile are selected within these octaves, as extreme as budgets allow. If each person
-spends r on the selection of the quantile q, the odds of selecting a point far from all data are
-e^{−q·Σr/2}. So q is the smallest quantile with negligible odds.
+If people were found only in a few octaves of one sign, values may lie close together, as years do.
+Then a low and a high quantile are selected within these octaves, as extreme as budgets allow. If
+each person spends r on the selection of the quantile q, the odds of selecting a point far from all
+data are e^{−q·Σr/2}. So q is the smallest quantile for which these odds are negligible.
 
 Budget that the mean cannot use is spent first. Each round uses a finer grid of buckets, as in
 `locate`. The grid depends only on numbers that were released earlier.
@@ -50,34 +51,38 @@ from epsilons.types import Floats, Integers
 __all__ = ["FARTHEST", "Ends", "Share", "best_share", "first_share", "outer", "reached"]
 
 FARTHEST: Final = 0.5
-"""No range is reported if people in one octave are found only if they have more of all weight."""
+"""The largest acceptable fraction of all weight that people in one octave must have to be found. If
+budgets are so small that they must have more, there are too few people to find a range."""
 
 _LINE: Final = 7.0
-"""−ln of the prior of the octave of 10¹², which may contain all data."""
+"""−ln of the prior probability of the octave that contains 10¹². Even if all values are in that
+octave, they must be found."""
 
 _SURE: Final = 8.0
-"""ln of the required odds, 3000 to 1, against an octave in which nobody is, and against a wrong
-quantile."""
+"""ln of the required odds, 3000 to 1, that an octave that was surely found is not empty, and that a
+selected quantile is not wrong."""
 
 _BASE: Final = 1.0
 _STEP: Final = 0.5
 _WIDEN: Final = 2.0
-"""In multiples of the noise scale, an octave that is j steps beyond octaves that were surely found
-needs the weight `_BASE` + `_STEP`·j + `_WIDEN`·ln(width with it / width without it). An octave
-without people passes with half of e to minus that. So the mean square of the width, and with it the
-noise of the mean, grows by little."""
+"""An octave that is j steps beyond the octaves that were surely found needs a noisy weight above
+`_BASE` + `_STEP`·j + `_WIDEN`·ln(width with it / width without it), in multiples of the noise
+scale. The noise of an empty octave exceeds this threshold with probability ½·e^{−threshold}. So
+empty octaves add little to the mean square of the width, and to the noise of the mean."""
 
 _TO_ZERO: Final = 4
-"""The cell of 0 is at most this many steps away, although many tiny octaves lie between."""
+"""The cell of the number 0 counts as at most this many steps away, although there are many tiny
+octaves in between."""
 
 _TAKEN: Final = np.linspace(0.25, 0.5, 6)
-"""How much the octaves take of everyone's budget up to the mean's best cap, as fractions of that
-cap. They are tried in this order. Under add/remove, it is half as much, with the same noise."""
+"""The most that the octaves take from the part of a budget below the mean's best cap, as fractions
+of that cap. They are tried in this order. Under add/remove they are halved, and the noise is the
+same relative to the weights, because one person changes only one octave."""
 
 _USEFUL: Final = 4.0
 """Nobody spends more than this many times the mean's best cap on the octaves, unless too few people
-would be found. With so much, an octave is found with about as few people as the noise of the mean
-hides."""
+would be found. If everyone spends this much, the octaves that are missed have so few people that
+their effect on the mean is about as large as its noise."""
 
 _NARROW: Final = 4.0
 """Values may lie close together if the larger end of the octaves that were surely found is at most
@@ -88,14 +93,15 @@ _TOGETHER: Final = 2.0
 smaller end."""
 
 _NARROWER: Final = 0.6
-"""The range of a closer look is used if it is at most this fraction of the octaves as wide. Wider
-ones would cut long tails, and hardly reduce noise."""
+"""The range from a closer look is used if its width is at most this fraction of the width of the
+octaves. A wider range would cut off long tails, but hardly reduce the noise."""
 
 _CLOSE: Final = 1 / 8
 """The least extreme quantile for which a closer look is taken if values may lie close together."""
 
 _ENOUGH: Final = 1 / 4
-"""With a quantile at least as extreme as this, a round leaves budget for another one."""
+"""If a round can find a quantile at least as extreme as this and leave budget for another round, it
+does not spend more. If values may lie close together, `_CLOSE` is used instead."""
 
 _NEAREST: Final = 1 / 64
 """The most extreme quantile that is used. A more extreme one would depend on single people."""
@@ -112,14 +118,15 @@ _INWARDS: Final = 1.5
 the quantile stays inside the window of that round."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""How much of everyone's budget a closer look reserves for the mean, as fractions of the mean's
-best cap. They are tried in this order, the last ones only if values lie close together."""
+"""The part of everyone's budget that a closer look leaves for the mean, as fractions of the mean's
+best cap. They are tried in this order, the last ones only if values surely lie close together."""
 
 _KEPT_MAYBE: Final = 5
-"""How many of them are tried if values may lie close together: down to 0.8."""
+"""The number of fractions in `_KEPT` that are tried if it is uncertain whether values lie close
+together: those down to 0.8."""
 
 _LEAST: Final = 0.02
-"""The fraction of everyone's budget that each draw spends at least. The range thus also represents
+"""The smallest fraction of everyone's budget that a draw spends. So the range also represents
 people with small budgets."""
 
 _TINY: Final = 2.0**-1000
@@ -146,9 +153,10 @@ class Share:
     """The amount that one draw takes from a person at each level.
 
     Attributes:
-        each: the part of a person's budget at each level.
-        quantile: the smallest fraction of all weight that is found: in one octave, or as the most
-            extreme quantile of a selection; above one if nothing can be found.
+        each: the amount taken from a person at each level.
+        quantile: for octaves, the smallest fraction of all weight that is found if it is in one
+            octave; for a selection, the most extreme quantile that is found. It is above 1 if
+            nothing can be found.
     """
 
     each: Floats
@@ -182,9 +190,10 @@ def first_share(
 ) -> Share:
     """Return what everyone spends on the octaves.
 
-    It is a quarter of the mean's best cap, and half of what is above that cap. If too few people
-    would be found, it is up to half of the cap, and all that is above it. Under add/remove, noise
-    is half as large, and so is the part of the cap.
+    A person with a budget above the mean's best cap spends a quarter of the cap, and half of the
+    budget above it. If too few people would be found, they spend up to half of the cap, and all of
+    the budget above it. People with smaller budgets spend less. Under add/remove, the noise is half
+    as large, so the part of the cap is halved.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
@@ -215,7 +224,7 @@ def _cap_of(levels: Floats, counts: Integers, goal: MeanGoal) -> float:
 
 
 def _usable(levels: Floats) -> Floats:
-    """Return budgets as finite numbers, large enough to be divided."""
+    """Return budgets as finite numbers: ∞ becomes 64, and budgets too small to divide become 0."""
     return np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
 
 
@@ -224,9 +233,10 @@ def reached(
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the ends of the octaves in which people were surely found, and those of the range.
 
-    Octaves are surely found if their weight exceeds the noise with odds of 3000 to 1, over all
-    octaves together. If there are none, it is the octave that would be the next. From there the
-    range grows on each side, toward 0 or away from it, but never from 0 or beyond it.
+    Octaves are surely found if the odds are 3000 to 1 that their noisy weight is not only noise,
+    taking all octaves together. If there are none, the octave that is closest to this is used. From
+    there, the range can grow on each side, toward 0 or away from it. It never grows from an end at
+    0, or across 0.
 
     Args:
         mechanism: the mechanism.
@@ -239,7 +249,7 @@ def reached(
     width = max(float(HIGHS[last] - LOWS[first]), float(np.finfo(np.float64).tiny))
 
     def walk(start: int, step: int) -> int:
-        """Return the last cell on this side that has as many people as its distance needs."""
+        """Return the farthest cell on this side whose noisy weight is above its threshold."""
         if start == ZERO:
             return start
         inwards = (start - ZERO) * step < 0
@@ -266,19 +276,19 @@ def best_share(
     odds: float,
     certain: bool = True,
 ) -> Share:
-    """Return the smallest share of one of two selections that finds an extreme quantile.
+    """Return what each of two selections takes from everyone to find an extreme quantile.
 
-    It is taken first from budget that the mean does not use.
+    It is as small as possible, and is taken first from budget that the mean does not use.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
         counts: the number of people at each level, present or expected.
         goal: the goal of the mean.
         neighbours: "replace" or "add-remove". Under add/remove, the counts are a guess.
-        odds: ln of the prior weight of all candidates, divided by the prior weight of a correct
-            candidate.
-        certain: whether values lie close together. Then a closer look may cost the mean half of its
-            budget; otherwise it may cost a fifth.
+        odds: ln of a quotient: the prior weight of all candidates, divided by the prior weight of a
+            correct candidate.
+        certain: whether values surely lie close together. If so, a closer look may take half of the
+            budget of the mean; otherwise it may take a fifth.
     """
     people = counts.astype(np.float64)
     cap, finite = _cap_of(levels, counts, goal), _usable(levels)
@@ -339,7 +349,8 @@ def outer(
 
     Guarantee:
         A person at a level spends the sum of the stages' declared losses. A stage uses the data
-        only through the integers that it adds noise to. Every choice depends on drawn numbers only.
+        only through the integers that it adds noise to. Every choice depends only on drawn numbers,
+        on arguments, and on the levels and numbers of people from `count`, which must be public.
         Proof: docs/proofs/gaussian.md (5), (11).
     """
     payers = (None, None) if people is None else (people.levels, people.place)
@@ -383,7 +394,7 @@ def _closer(
     before: tuple[Fraction, ...] | None,
     payers: tuple[Floats | None, Integers | None],
 ) -> Generator[Draw, Any, tuple[tuple[float, float], bool, line.Lined]]:
-    """Select two quantiles within octaves of one sign, if that costs the mean little.
+    """Select two quantiles within octaves of one sign, if the budgets are large enough.
 
     Args:
         count: a function that counts people by level and sums weights by bucket, in one pass.
@@ -392,8 +403,8 @@ def _closer(
         neighbours: "replace" or "add-remove".
         found: the ends of the octaves in which people were surely found.
         stages: the mechanisms that were drawn; those of the closer look are appended.
-        before: the amount that a person at each level had spent before the first of them.
-        payers: the budgets of the people who are charged, and their places, if others are counted.
+        before: the amount that a person at each level had spent before all these mechanisms.
+        payers: the levels and the places of `Payers`; both are None if there are none.
 
     Returns:
         The range, whether nearly all values seem to be the same, and the last counts.
@@ -443,7 +454,7 @@ def _closer_share(
     *,
     certain: bool = True,
 ) -> Share:
-    """Return what a selection among this many cells takes from what is left."""
+    """Return what a selection among this many cells takes from the remaining budgets."""
     left = left_of(counted, before, stages)
     return best_share(
         left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells), certain=certain

@@ -407,7 +407,7 @@ class Question(ABC):
         RENAMED: fields with their former names, which ledgers use.
         LATER: fields that earlier versions did not have.
         weighable: whether people can have weights.
-        weighable_sample: whether they can if they are a sample of a population.
+        weighable_sample: whether people can have weights if they are a sample of a population.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
             why.
         values: an array, or the name of a column of the data.
@@ -656,7 +656,7 @@ class Question(ABC):
         """Return the sentences in which the release says what it protects and assumes."""
 
     def described(self, answer: Answer, call: Call) -> Sentences:
-        """Return the sentences of a release: those of the question, and what its weights mean."""
+        """Return the sentences of a release, with what other answers and weights add to them."""
         own = self.sentences(answer, call.neighbours)
         weights = None if call.weights is None else call.name_of(call.weights.column)
         protected, assumed = answer.spent.of_weights(weights, self.assumption)

@@ -32,7 +32,7 @@ _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
 
 _OCTAVE: Final = line.CELLS
 _MANY: Final = 1000.0
-"""The weight of an octave with people, in multiples of the noise scale."""
+"""The weight that a rehearsal gives to an octave with people, in multiples of the noise scale."""
 
 _RINGS: Final = 24
 """The index of the radius that serves as the deviation, counted from the smallest radius. This
@@ -156,7 +156,7 @@ def _said(draw: Draw, *, close: bool) -> Any:
         far = mechanism.distances(*total)
         return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
     if isinstance(mechanism, Octaves):
-        # Values that are close together are in one octave. Others reach from 0 to 1.
+        # Values that are close together are all in one octave. Other values reach from 0 to 1.
         drawn = np.zeros(mechanism.cells)
         drawn[octaves_of(np.array([_ONE]))] = _MANY
         drawn[ZERO] = 0.0 if close else _MANY
@@ -171,9 +171,9 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """Return the number of passes over the data for the range: one for every two selections.
+    """Return the number of passes over the data that estimate the range.
 
-    Octaves are drawn from the same pass as the first two selections.
+    Each pass serves two selections. The octaves and the first two selections share a pass.
     """
     octaves = any(isinstance(draw.mechanism, Octaves) for draw in draws)
     return max(sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2, int(octaves))

@@ -135,7 +135,10 @@ def replace_end(
 
 
 def spending(counted: Tally, spent: Floats) -> ByLevel:
-    """Return what everyone spends under replace, given what a person or unit at each level does."""
+    """Return what everyone spends under replace, given what one person at each level spends.
+
+    If people have weights, `spent` is what one unit at each level spends.
+    """
     heads, weight = counted.heads, counted.weight
     if heads is None:
         return ByLevel(counted.levels, spent, counted.counts)
@@ -173,7 +176,8 @@ class PrivatePeople(Protocol):
 
 
 Wide = Callable[[Design[Any], LevelCount | None, Integers], float]
-"""The forecast width of an interval: of a design, with these noisy counts, for these people."""
+"""Type of a function that forecasts the width of an interval. Its arguments are a design, the noisy
+counts if there are any, and the expected number of people on each rung (public budget level)."""
 
 
 def add_remove(
@@ -193,8 +197,8 @@ def add_remove(
         goal: the error to minimize.
         choose: a function that returns the design, given public information.
         read: a function that computes the result from the design, the noisy counts and the draw.
-        wide: a function that forecasts the width of the interval; None if forecast errors decide
-            whether everyone counts equally.
+        wide: a function that forecasts the width of the interval. The forecast decides whether
+            everyone gets the same weight. If it is None, predicted errors decide this.
     """
     people = yield from counted_first(terms, goal, choose, counted, wide)
     return (yield from add_remove_end(counted, people, choose(people.known), read))
@@ -315,7 +319,7 @@ def counted_first(
     guess = stage.heads(drawn) if related else stage.guess(drawn)
     known = changed(known, guess=expected(guess))
     if related and wide is not None and tells(guess):
-        # The counts are public by now, so the choice may depend on them.
+        # The noisy counts have been released, so the choice may depend on them.
         alike = _alike(known)
         if _width(alike, stage, drawn, choose, wide) < _width(known, stage, drawn, choose, wide):
             known = alike
@@ -335,7 +339,7 @@ def _width(
     choose: Callable[[Known], Design[Any]],
     wide: Wide,
 ) -> float:
-    """Return the forecast width of the interval, if people were counted like this."""
+    """Return the forecast width of the interval, given the noisy counts."""
     chosen = choose(known)
     counts = LevelCount(drawn, tuple(map(float, stage.rates)), chosen.mechanism.weights)
     return wide(chosen, counts, known.guess)

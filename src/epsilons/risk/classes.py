@@ -1,7 +1,8 @@
-"""Errors of a sample of people with weights, if budgets say nothing about values given the weights.
+"""Errors of a mean for a sample of people with weights, if budgets are unrelated to values.
 
-People of equal weight are a class: their values are drawn from one population, whatever their
-budgets. Proof: docs/proofs/weights.md (10).
+People of equal weight are a class. Budgets must be unrelated to values within each class: all
+values of a class are drawn from one population, whatever the budgets. Different classes may have
+different populations. Proof: docs/proofs/weights.md (10).
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ __all__ = ["ClassGoal", "WeighedClasses", "in_classes", "lean"]
 
 
 def lean(classes: Classes, weighing: Weighing) -> float:
-    """The largest bias of an estimator whose weight of a class differs from the share of the class.
+    """The largest bias of an estimator in which the weights of classes differ from their shares.
 
-    It is ½Σ|W_c − A_c|, where W_c is the weight of a class in the estimate and A_c its share of all
-    units. Proof: docs/proofs/weights.md (10).
+    It is ½Σ|W_c − A_c|, where W_c is the weight of class c in the estimate, and A_c is its share of
+    all units. A person of weight d is d units. Proof: docs/proofs/weights.md (10).
     """
     units, place = np.unique(classes.units, return_inverse=True)
     own = classes.units * weighing.weights[classes.level]
@@ -35,7 +36,7 @@ def lean(classes: Classes, weighing: Weighing) -> float:
 
 
 def in_classes(classes: Classes, weighing: Weighing) -> Weighing:
-    """Return the estimator with Σd² over the people of each level."""
+    """Return the estimator with its `squares`: Σd² over the people of each level."""
     squares = np.bincount(classes.level, classes.people * np.square(classes.units, dtype=float))
     return replace(weighing, squares=tuple(squares.tolist()))
 
@@ -45,8 +46,9 @@ class ClassGoal(MeanGoal):
     """The error of a mean of a sample of people with weights, if budgets are unrelated to values.
 
     Attributes:
-        classes: the people. An estimator with other levels, from a search, has the error of people
-            who count equally: that is a choice, and no claim.
+        classes: the people. A search can also try estimators with other levels. Their errors are
+            computed as if everyone counted equally. This affects the choice of an estimator, but no
+            published claim.
     """
 
     classes: Classes = field(kw_only=True)
@@ -72,12 +74,12 @@ class ClassGoal(MeanGoal):
         return len(weighing.weights) == int(self.classes.level.max()) + 1
 
     def is_exact(self, weighing: Weighing) -> bool:  # noqa: ARG002
-        """False: the worst bias and the worst sampling error are added."""
+        """False: the risk adds up the worst bias and the worst sampling error."""
         return False
 
     @property
     def by_moments(self) -> bool:
-        """False: the best cap is found by a search."""
+        """False: the risk also depends on the classes."""
         return False
 
 
@@ -87,8 +89,8 @@ class WeighedClasses(Weighed):
     """Margin of a mean of a sample of people with weights, given classes of equal weight.
 
     Guarantee:
-        The guarantee of `Weighed`. If budgets are unrelated to values, this is meant among people
-        of equal weight. Proof: docs/proofs/weights.md (10).
+        The guarantee of `Weighed`. If the assumption is that budgets are unrelated to values, this
+        need only be true among people of equal weight. Proof: docs/proofs/weights.md (10).
 
     Attributes:
         lean: the largest bias if budgets are unrelated to values.

@@ -69,7 +69,10 @@ class LevelCount:
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def most(self, beta: float) -> Floats:
-        """Simultaneous upper bounds on the people on each rung, except with probability β."""
+        """Simultaneous upper bounds on the numbers of people on all rungs.
+
+        They hold except with probability β.
+        """
         # P(noise > a) ≤ ½·e^{−rate·a} for discrete Laplace noise.
         reach = -np.minimum(math.log(2.0 * beta / len(self.counts)), 0.0) / np.array(self.rates)
         return np.asarray(np.maximum(np.array(self.counts) + reach + 1.0, 0.0))
@@ -84,15 +87,17 @@ class LevelCount:
 
 _CENTRES: Final = 65
 _PRICES: Final = 64
-"""Numbers of centres c and of prices λ at which squares are bounded. Each pair gives a bound."""
+"""Numbers of centres c and of Lagrange multipliers λ (prices of a unit of weight) that
+`most_squares` tries. Each pair gives a bound, and the smallest is used."""
 
 
 def most_squares(weights: Integers, total: float, people: Floats | None, *, sampled: bool) -> float:
-    """Bound on a sum of squares that limits Σ k·(x − m), if budgets are unrelated to values.
+    """A v with P(Σ k·(x − m) > s) ≤ exp(−2s²/v), if budgets are unrelated to values.
 
-    For a sample it is Σk². For values that are reassigned at random among people, it is the sum
-    of squared steps of the martingale that reveals large weights first. That is at most
-    Σ(k − c)² for every c, plus the squared distance of each weight but one to the smallest.
+    Everyone has a weight k and a value x in [0, 1]; m is the mean. For a sample, v is a bound on
+    Σk². For values that are randomly permuted among people, v is a bound on the sum of the squared
+    steps of a martingale that reveals large weights first. This sum is at most Σk². It is also at
+    most Σ(k − c)² for every c, plus Σ(K − smallest weight)² over the distinct weights K.
     Proof: docs/proofs/add-remove.md (15), (16).
 
     Args:
@@ -116,7 +121,7 @@ def most_squares(weights: Integers, total: float, people: Floats | None, *, samp
     each_price = np.sort(squares[:, heavy] / k[heavy], axis=1)
     some = np.unique(np.linspace(0, heavy.sum() - 1, _PRICES).round().astype(int))
     prices = np.concatenate([np.zeros((len(centres), 1)), each_price[:, some]], axis=1)
-    # At the highest price no weight above 0 is worth more than it costs, whatever its number.
+    # At the largest λ, (k − c)² ≤ λ·k for every weight k > 0, so the number of people is not used.
     over = np.maximum(squares[:, None, :] - prices[..., None] * k, 0.0)
     over[:, -1, heavy] = 0.0
     with np.errstate(invalid="ignore"):

@@ -161,8 +161,8 @@ class MeanGoal(Goal):
         spread: a guess of the standard deviation of the values on a unit range. It affects the
             choice of weights, but no published claim. Without a guess it is ½, the largest possible
             value.
-        design: the design effect Σd² / Σd of people with weights. It affects the choice of weights;
-            claims use the people of each level.
+        design: the design effect Σd² / Σd of people with weights d. It affects the choice of the
+            estimator, but no published claim: claims use Σd² of the people at each level.
     """
 
     spread: float = mean.WIDEST

@@ -1,4 +1,4 @@
-"""Intervals of means and shares by a test of each value, with the Lorenz curve of the weights."""
+"""Confidence intervals of means and shares: each possible value is tested, by a Lorenz curve."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from epsilons.risk.spread import DECIDED_AT, Parts, Seen, Spreading, Terms, Way,
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
 
-# Only the noise is random for these people if budgets may be related to values. If their mean is
-# T, the noiseless estimate is between two ends that depend on T and on the weights alone. T is
-# rejected if what was drawn is too far outside of them. The interval has all T that are not
-# rejected. Data are on a unit range.
+# If the estimate describes the given people, and budgets may be related to values, only the noise
+# is random. If the mean of these people is T, the estimate without noise is between two limits that
+# depend only on T and the weights. T is rejected if the noisy estimate is too far outside these
+# limits. The interval consists of all T that are not rejected. Data are on a unit range.
 # Proof: docs/proofs/lorenz.md (1), (2), (3).
 
 
@@ -32,11 +32,11 @@ _NODES: Final = 33
 """Number of biases at which the quantile of noise without a closed form is computed."""
 
 _HALVINGS: Final = 48
-"""Bisection steps: ends are found to 2⁻⁴⁸ of the range, and rounded outwards."""
+"""Bisection steps. Ends of intervals are found to 2⁻⁴⁸ of the range, and rounded outwards."""
 
 
 class Curve:
-    """The Lorenz curve of weights: how much the lightest people have, by their share of people.
+    """The Lorenz curve: the total weight of the lightest people, as a function of their share.
 
     Proof: docs/proofs/lorenz.md (1), (2), (3), (5).
 
@@ -55,18 +55,18 @@ class Curve:
         self._reaches: dict[tuple[float, float], Far] = {}
 
     def share(self, weight: float) -> float:
-        """The largest share of people who have this much weight together."""
+        """The largest share of people whose weights sum to at most `weight`."""
         return float(np.interp(weight, self._held, self._shares))
 
     def lowest(self, truth: Floats, apart: float) -> Floats:
-        """The lowest estimate without noise, if the mean of these people is `truth`.
+        """The lowest possible estimate without noise, if the mean of the given people is `truth`.
 
         Args:
             truth: the mean, in [0, 1].
             apart: largest difference between the means of people at different budgets.
         """
-        # People at each level have a mean within a window of length `apart`. The worst case has the
-        # heaviest people at its lower end, and this share of people at its upper end.
+        # The means of all budget levels are within a window of length `apart`. In the worst case,
+        # this share of people, the lightest, are at its upper end, and all others at its lower end.
         share = np.minimum(np.maximum(self._light, (truth - 1.0 + apart) / apart), truth / apart)
         share = np.clip(share, 0.0, 1.0)
         lost = share * self._total - np.interp(share, self._shares, self._held)
@@ -75,10 +75,10 @@ class Curve:
     def intervals(
         self, drawn: Floats, apart: float, beta: float, slack: float = 0.0
     ) -> tuple[Floats, Floats]:
-        """For each number, all means that are not rejected, at error probability beta.
+        """For each estimate, the interval of means that are not rejected at error probability beta.
 
         Args:
-            drawn: what was drawn.
+            drawn: the noisy estimates.
             apart: largest difference between the means of people at different budgets.
             beta: the error probability.
             slack: error from rounding to integers.
@@ -88,7 +88,7 @@ class Curve:
         return low, self._highest(drawn + slack, apart, far)
 
     def beyond(self, drawn: Floats, apart: float, reach: float) -> tuple[Floats, Floats]:
-        """For each number, all means that are possible if no noise exceeds `reach`."""
+        """For each estimate, the interval of means that are possible if |noise| ≤ `reach`."""
 
         def far(half: Floats) -> Floats:
             return half + reach
@@ -96,12 +96,12 @@ class Curve:
         return 1.0 - self._highest(1.0 - drawn, apart, far), self._highest(drawn, apart, far)
 
     def half_width(self, apart: float, beta: float) -> float:
-        """Half of the length of the interval around the middle of the range."""
+        """Half of the length of the interval, if the estimate is the middle of the range."""
         middle = np.array([0.5])
         return float(self._highest(middle, apart, self._far(apart, beta))[0]) - 0.5
 
     def _highest(self, drawn: Floats, apart: float, far: Far) -> Floats:
-        """The largest means that are not rejected; 0 if all are too large, 1 if none is."""
+        """For each estimate, the largest mean that is not rejected; 0 if all are rejected."""
         low, high = np.zeros(len(drawn)), np.ones(len(drawn))
         for _ in range(_HALVINGS):
             truth = (low + high) / 2.0
@@ -111,7 +111,10 @@ class Curve:
         return np.where(high <= 2.0 * 0.5**_HALVINGS, 0.0, high)
 
     def _far(self, apart: float, beta: float) -> Far:
-        """The quantile of |c + noise| at the worst |c| ≤ half, or a bound; it is at least half."""
+        """A bound on the largest 1 − beta quantile of |c + noise| for |c| ≤ h, as a function of h.
+
+        Its values are at least h. It is cached.
+        """
         if (apart, beta) not in self._reaches:
             self._reaches[apart, beta] = self._reach(apart, beta)
         return self._reaches[apart, beta]
@@ -124,8 +127,9 @@ class Curve:
 
         if self._weighing.closed is None:
             return lambda halves: np.array([exact(half) for half in halves.tolist()])
-        # The quantile increases with the bias, by at most as much. So between two nodes it is at
-        # most that of the upper node, and at most that of the lower node plus the distance.
+        # If the bias grows, the quantile grows by at most the same amount. So between two nodes, it
+        # is at most its value at the upper node, and at most its value at the lower node plus the
+        # distance from that node.
         widest = 0.5 - float(self.lowest(np.array([0.5]), apart)[0])
         nodes = np.linspace(0.0, max(widest, 0.0), _NODES)
         found = np.array([exact(node) for node in nodes.tolist()])
@@ -145,13 +149,13 @@ def curve_of(weighing: Weighing) -> Curve:
 
 @dataclass(frozen=True, eq=False)
 class TestedSpreading(Spreading):
-    """Error bounds that use the spread, compared with the interval by the Lorenz curve.
+    """Error bounds that use the spread if this is better than an interval by the Lorenz curve.
 
     Proof: docs/proofs/lorenz.md (4).
     """
 
     def usual(self, beta: float) -> float:
-        """The half-width without the spread, of an interval around the middle of the range."""
+        """Half of the length of an interval without the spread, for an estimate of ½."""
         found = super().usual(beta)
         if self.assumption.sampled:
             return found
@@ -193,12 +197,15 @@ class LorenzMean(Weighed):
         return curve_of(self.weighing)
 
     def _tested(self, drawn: float, apart: float, beta: float) -> Bounds:
-        """An interval for the mean of these people, at error probability beta."""
+        """An interval for the mean of the given people, at error probability beta."""
         low, high = self._curve.intervals(np.array([drawn]), apart, beta, self.slack)
         return float(low[0]), float(high[0])
 
     def _by_curve(self, assumption: Assumption) -> bool:
-        """Whether the interval is the test of each mean of these people: from public facts."""
+        """Whether the interval comes from tests of each possible mean of the given people.
+
+        The choice depends only on public facts.
+        """
         if assumption.sampled or assumption.related is not False:
             return not assumption.sampled
         beta = 1.0 - DECIDED_AT
@@ -221,7 +228,7 @@ class LorenzMean(Weighed):
         return low - far, high + far
 
     def _within_is_narrower(self, assumption: Assumption) -> bool:
-        """Whether the bound for related people within δ is forecast to be the narrower one."""
+        """Whether the bound that uses δ is forecast to be smaller than the one that does not."""
         beta = 1.0 - DECIDED_AT
         part, rest = self._divided(beta)
         anything = self._curve.half_width(1.0, rest) + self._expected_sampling(beta, part / 2.0)
@@ -242,7 +249,7 @@ class LorenzMean(Weighed):
         return mean.sampling_reach(self.weighing.n, part)
 
     def _expected_sampling(self, beta: float, part: float) -> float:
-        """The same from public facts alone."""
+        """A forecast of `_sampling`, from public facts alone."""
         return self._sampling(beta, part)
 
 
@@ -258,11 +265,18 @@ class LorenzSpread(LorenzMean, WeighedSpread):
     """
 
     def _by_curve(self, assumption: Assumption) -> bool:
-        """Whether the interval is the test of each mean of these people: from public facts."""
+        """Whether the interval comes from tests of each possible mean of the given people.
+
+        The choice depends only on public facts.
+        """
         return not self.uses_spread(assumption) and super()._by_curve(assumption)
 
     def way(self, assumption: Assumption) -> Way | None:
-        """What the spread bounds; None if intervals of these people do not use it."""
+        """The quantity that the spread is used to bound; None if there is none.
+
+        If people are a sample and budgets are related to values, the result is None, and the spread
+        is used in `_sampling` instead.
+        """
         return _way(self.weighing, assumption, self.expected)
 
     def _divided(self, beta: float) -> tuple[float, float]:
@@ -274,7 +288,7 @@ class LorenzSpread(LorenzMean, WeighedSpread):
         return self._sampling_of(self._seen, beta, part)
 
     def _expected_sampling(self, beta: float, part: float) -> float:
-        """The same with the expected spread around the middle of the range."""
+        """A forecast of `_sampling`, for the expected spread around the middle of the range."""
         return self._sampling_of(Seen(0.0, self.expected * self.expected, 0.0), beta, part)
 
     def _sampling_of(self, seen: Seen, beta: float, part: float) -> float:
@@ -323,14 +337,17 @@ class LorenzCells(WeighedCells):
     def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for all shares, clipped to [0, 1]."""
         if self.cells == 2 and self.weighing.closed is not None:
-            return self.intervals(raw, assumption, confidence)  # either share gives the other
+            return self.intervals(raw, assumption, confidence)  # each share determines the other
         if not math.isfinite(self.weighing.scale) or not self._band_by_curve(assumption):
             return super().band(raw, assumption, confidence)
         low, high = self._beyond(raw, assumption, confidence)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def _by_curve(self, assumption: Assumption) -> bool:
-        """Whether intervals are tests of each share: from public facts, for equal shares."""
+        """Whether intervals come from tests of each possible share.
+
+        The choice depends only on public facts: lengths are compared for equal shares.
+        """
         sampled, related = assumption.sampled, assumption.related is not False
         if assumption.anything or related != sampled:
             return related
@@ -338,7 +355,10 @@ class LorenzCells(WeighedCells):
         return float(high[0] - low[0]) < 2.0 * self.error(assumption, DECIDED_AT)
 
     def _band_by_curve(self, assumption: Assumption) -> bool:
-        """Whether the band is a test of each share: from public facts, for equal shares."""
+        """Whether the band comes from tests of each possible share.
+
+        The choice depends only on public facts: lengths are compared for equal shares.
+        """
         if assumption.sampled or assumption.related is False:
             return False
         low, high = self._beyond(self._even, assumption, DECIDED_AT)
@@ -351,26 +371,28 @@ class LorenzCells(WeighedCells):
     def _beyond(
         self, raw: Floats, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Simultaneous intervals of these people, given a bound on all noises."""
+        """Simultaneous intervals for the given people, from a bound on the noise of all shares."""
         factor = cells.noise_factor(self.cells, 1.0 - self.limit(confidence), self.weighing.closed)
         reach = self.weighing.scale * factor + self.slack
         return curve_of(self.weighing).beyond(raw, assumption.apart, reach)
 
     def _tested(self, raw: Floats, assumption: Assumption, beta: float) -> tuple[Floats, Floats]:
-        """An interval for each share, for these people or for a population."""
+        """An interval for each share, for the given people or for a population."""
         curve = curve_of(self.weighing)
         if not assumption.sampled:
             return curve.intervals(raw, assumption.apart or 1.0, beta, self.slack)
         part, rest = mean.SAMPLING * beta, (1.0 - mean.SAMPLING) * beta
         if not assumption.anything:
-            part /= 2.0  # the other bound has a sampling error of its own
+            part /= 2.0  # the other half is for the sampling error of the other bound
         low, high = curve.intervals(raw, 1.0, rest, self.slack)
         log = math.log(2.0 / part) / self.weighing.n
         return 1.0 - _largest_share(1.0 - low, log), _largest_share(high, log)
 
 
 def _largest_share(share: Floats, log: float) -> Floats:
-    """The largest p whose divergence from a share of a sample, kl(share, p), is at most `log`.
+    """For each share of a sample, the largest share p of a population with kl(share, p) ≤ `log`.
+
+    kl is the Kullback–Leibler divergence of two shares.
 
     Proof: docs/proofs/lorenz.md (9).
     """

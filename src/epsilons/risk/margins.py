@@ -223,7 +223,7 @@ class Behind(Margin):
         return largest, apart, 1.0 - beta
 
     def _alone(self, total: float, assumption: Assumption) -> float:  # noqa: ARG002
-        """The number of people whose unweighted mean is said to vary as much."""
+        """A number of people with equal weights whose mean varies at least as much as this one."""
         return total / self.largest
 
     def _leading(self, goal: Goal, total: float, scale: float) -> float:
@@ -255,7 +255,7 @@ class Behind(Margin):
 
 
 _MOST_PEOPLE: Final = 2.0**62
-"""More people than any release has; integers of 64 bits hold it."""
+"""More people than any release has. The number fits an int64."""
 
 
 def _sample_reach(largest: float, total: float, beta: float) -> float:
@@ -338,24 +338,25 @@ class Ratio(Behind):
 
 
 _LEADING_AT: Final = 0.05
-"""The error probability of the bounds on counts that leading terms use."""
+"""The error probability of bounds on counts, if these bounds are used in leading terms."""
 
 _COUNTS_UNRELATED: Final = 0.1
 _COUNTS_WITHIN: Final = 0.5
 _COUNTS: Final = 1.0 / 3.0
-"""Part of the error probability for noisy counts of people: if budgets are unrelated to values of
-the given people, if means of these differ by at most δ, and if budgets are related otherwise. If
-they are unrelated in a population, counts are not used."""
+"""Parts of the error probability that are used for bounds on counts. The first is for the given
+people with budgets unrelated to values. The second is for the given people with means that differ
+by at most δ. The third is for all other cases with budgets related to values. Counts are not used
+for a population with budgets unrelated to values."""
 
 
 @storable("risk.RatioMean")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMean(Ratio):
-    """Margin of the mean of an unknown number of people, with the weights that they can have.
+    """Margin of the mean of an unknown number of people, from a list of their possible weights.
 
     Guarantee:
-        The guarantee of `Ratio`. Where people were counted, it holds for every choice of weights
-        that depends on the counts. Proof: docs/proofs/add-remove.md (15), (16), (17).
+        The guarantee of `Ratio`. If people were counted, the choice of weights can depend on the
+        noisy counts in any way. Proof: docs/proofs/add-remove.md (15), (16), (17).
 
     Attributes:
         rungs: the weights that people can have; empty if there are very many.
@@ -394,7 +395,8 @@ class RatioMean(Ratio):
         far = self.counted.bias(part)
         if related is not False:
             return 0.0, far * assumption.apart, rest
-        # The choice between chance and bias must depend only on the noisy counts.
+        # The choice between two bounds, for a random permutation (chance) and for the bias, must
+        # depend only on the noisy counts.
         total = self.counted.total
         by_chance = 1.0
         if total > 0.0:
@@ -403,7 +405,7 @@ class RatioMean(Ratio):
         return (0.0, far, rest) if far < by_chance else (self.largest, 0.0, rest)
 
     def _part(self, assumption: Assumption) -> float:
-        """The part of the error probability that the counts have."""
+        """The part of the error probability that is used for bounds on counts."""
         if self.counted is None:
             return 0.0
         if assumption.related is False:
@@ -420,7 +422,7 @@ class RatioMean(Ratio):
         return most_squares(self.counted.weights, total, people, sampled=sampled)
 
     def _alone(self, total: float, assumption: Assumption) -> float:
-        """The number of people whose unweighted mean would vary as much."""
+        """A number of people with equal weights whose mean varies at least as much as this one."""
         if self.equal or assumption.related is not False:
             return super()._alone(total, assumption)
         part = self._part(assumption) * _LEADING_AT

@@ -430,7 +430,7 @@ def sampling_reach(n: float, beta: float, numbers: int = 1) -> float:
     Proof: docs/proofs/risk.md (24). With weights: docs/proofs/weights.md (9).
 
     Args:
-        n: number of draws; with weights a, 1/Σa².
+        n: number of draws; for a mean with weights a that sum to one, it is 1/Σa².
         beta: probability that any of the errors exceeds the bound.
         numbers: number of means.
     """

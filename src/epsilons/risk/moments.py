@@ -62,9 +62,9 @@ class Function(NamedTuple):
             times the person's part in the cell.
         reach: upper bound on the difference between two values of the function.
         low: lower bound on the function; low + reach is an upper bound.
-        root: bound on the root of the mean of its squares, if one is known.
+        root: bound on the root mean square of the function over people; ∞ if none is known.
 
-    If `values` has several rows, all functions between them are meant.
+    If `values` has several rows, the object stands for all convex combinations of their functions.
     """
 
     values: Floats
@@ -249,7 +249,10 @@ class SoftMoments(Margin, ABC):
         return Estimated(value, min(low, 1.0), max(high, -1.0))
 
     def around_mean(self, i: int) -> float:
-        """The variance of the noise of a mean, by which the square of a noisy mean is too large."""
+        """The variance of the noise of a mean.
+
+        The expected square of a noisy mean is larger than the square of the mean by this variance.
+        """
         return self.noise(self._lines[i] - self._means[i]).variance
 
     @property
@@ -281,7 +284,7 @@ def _once_more(off: float, total: float, about: float) -> float:
 
 
 def _with_none(values: Floats) -> Floats:
-    """The coefficients of the cells, with 0 for people who did not answer."""
+    """Append the coefficient 0, for the cell of people who did not answer."""
     return np.append(values, np.zeros((*values.shape[:-1], 1)), axis=-1)
 
 
@@ -325,10 +328,10 @@ class WeighedMoments(SoftMoments):
         return function.reach * off + self.rounded(function)
 
     def continuous(self, beta: float) -> float:
-        """The error probability for continuous noise that integer noise does not exceed beta with.
+        """The error probability to use in the formulas for continuous noise, if beta is allowed.
 
-        Integer noise that sums to zero is compared with continuous noise; the factor bounds the
-        ratio of probabilities.
+        For integer noise that sums to zero, probabilities can be larger than for continuous noise,
+        by at most a known factor. So beta is divided by this factor.
         """
         scale = self.weighing.scale
         if not scale > 0.0:
@@ -336,7 +339,7 @@ class WeighedMoments(SoftMoments):
         return beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale)
 
     def rounded(self, function: Function) -> float:
-        """The error of the mean of a function that is due to rounding."""
+        """Bound on the rounding error of the mean of a function."""
         return self.slack * float(np.abs(function.values).sum(axis=-1).max())
 
     def leading(self, function: Function, assumption: Assumption) -> float:

@@ -1,7 +1,8 @@
-"""Error bounds of weighted sums of piecewise reports, which hold more than one bit.
+"""Error bounds of weighted sums of piecewise reports, which can hold more than one bit.
 
-Of N answers in a row, a window of K contains those that favor a value. Its place is affine in the
-value. All functions depend only on budgets and public facts.
+A report is one of the answers 0 to N − 1. The K consecutive answers in a window are more likely
+than all others. The start of the window is random, and its expectation is an affine function of the
+value. Only `ReportedPiecewise` uses reports.
 Proof: docs/proofs/piecewise.md (2), (3), (4).
 """
 
@@ -19,18 +20,19 @@ from epsilons.risk.margins import Bounds
 from epsilons.types import Floats
 
 _RARE: Final = 20.0
-"""One part in so many of the error probability pays for the estimated variance."""
+"""The error probability of the bound on the variance is that of the interval, divided by this."""
 
 _PASSES: Final = 8
-"""Each pass of `ReportedPiecewise.reach` holds by itself; more passes hardly change the result."""
+"""Number of passes in `ReportedPiecewise.reach`. Each pass gives a valid bound, and more passes
+would hardly change it."""
 
 
 class Window(NamedTuple):
-    """The answers that are possible at a budget, and those that favor a value.
+    """The number of possible answers at a budget, and the length of the window.
 
     Attributes:
         answers: N, the number of answers: the integers from 0 to N − 1.
-        inside: K, how many consecutive answers favor a value.
+        inside: K, the number of consecutive answers in the window.
     """
 
     answers: int
@@ -38,17 +40,18 @@ class Window(NamedTuple):
 
     @property
     def places(self) -> int:
-        """N − K: the window begins at one of the integers from 0 to this."""
+        """N − K, the largest answer at which the window can start; the smallest is 0."""
         return self.answers - self.inside
 
 
 class Spread(NamedTuple):
-    """What a report says about a value in [0, 1], at each budget.
+    """The scale and the second moment of reports, at each budget.
+
+    An answer is converted to a number Y whose expectation is the value in [0, 1].
 
     Attributes:
-        step: the difference between the numbers that adjacent answers stand for.
-        square: the largest E(Y − ½)², where Y is the number that the answer stands for. Values at
-            both ends of the range attain it.
+        step: the difference between the numbers Y of adjacent answers.
+        square: the largest E(Y − ½)² over all values. Both ends of the range attain it.
     """
 
     step: Floats
@@ -56,7 +59,9 @@ class Spread(NamedTuple):
 
 
 def spread(window: Window, epsilon: Floats) -> Spread:
-    """Return what reports with this window say. Proof: docs/proofs/piecewise.md (2), (3).
+    """Return the scale and the second moment of reports with this window.
+
+    Proof: docs/proofs/piecewise.md (2), (3).
 
     Args:
         window: the window.
@@ -65,16 +70,16 @@ def spread(window: Window, epsilon: Floats) -> Spread:
     many, inside, places = window.answers, window.inside, window.places
     odds, falls = inside / places, np.exp(-epsilon)
     near = odds / (odds + falls)  # the probability of an answer in the window
-    # The expected answer moves by this much if the window moves by one: P(in) − (1 − P(in))·odds.
+    # If the window moves by one, the expected answer moves by P(in) − (1 − P(in))·odds.
     step = 1.0 / (-np.expm1(-epsilon) * near * places)
-    # Means of squares of the answers around their middle: in a window at an end, and of all.
+    # Mean squared distances of answers from the middle: inside a window at an end, and outside it.
     own = (3 * places * places + inside * inside - 1) / 12.0
     rest = (many * (many * many - 1) / 12.0 - inside * own) / places
     return Spread(step, step * step * (rest + near * (own - rest)))
 
 
 def noise(window: Window, epsilon: Floats, value: Floats) -> Floats:
-    """Return the variance that a report adds to a value in [0, 1].
+    """Return the variance of a report, given the value in [0, 1].
 
     Proof: docs/proofs/piecewise.md (3).
 
@@ -84,8 +89,8 @@ def noise(window: Window, epsilon: Floats, value: Floats) -> Floats:
         value: the values, which broadcast with the budgets.
     """
     found, places = spread(window, epsilon), window.places
-    # E(Y − ½)² is linear between two places of the window, and it falls with the square of their
-    # distance from the middle: by step/places for each unit.
+    # E(Y − ½)² is largest if the window is at an end. At distance d from the middle, it is smaller
+    # by step/places·(places²/4 − d²). It is linear in the value between two starts of the window.
     place = value * places
     below = np.floor(place)
     part = place - below
@@ -101,15 +106,16 @@ class ReportedPiecewise(Reported):
 
     Guarantee:
         For all populations on the range, the interval fails to cover the true value with
-        probability at most 1 − confidence. Bernstein's inequality takes the smaller of the
-        worst-case variance and a bound from the spread of the reports.
+        probability at most 1 − confidence. The bound is Bernstein's inequality. The variance in it
+        is the smaller of the worst case and a bound from the spread of the reports.
         Proof: docs/proofs/piecewise.md (4).
 
     Attributes:
-        sums: sums over people. Of reports that are not one bit, `tail` is Σ w²·(worst-case
-            variance) and `largest` is the largest w·|report − ½|; `proxy` is that of the others.
-        seen: Σ w²·(report − estimate)² of reports that are not one bit; ∞ in a forecast.
-        heavy: Σ w² of reports that are not one bit.
+        sums: sums over people. For reports that are not one bit, `tail` is Σ w²·(worst-case
+            variance), and `largest` is the largest w·|report − ½|. For reports of one bit, `proxy`
+            is as in `Sums`.
+        seen: Σ w²·(report − estimate)² over reports that are not one bit; ∞ in a forecast.
+        heavy: Σ w² over reports that are not one bit.
         off: |estimate − ½| on a unit range.
     """
 
@@ -132,7 +138,7 @@ class ReportedPiecewise(Reported):
 
         far = bernstein(sums.tail)
         for _ in range(_PASSES):
-            # Around the true mean, which is at most `far` from the estimate.
+            # Bounds on the spread around the true mean, which is at most `far` from the estimate.
             apart = math.sqrt(self.seen) + math.sqrt(self.heavy) * far
             spare = rare * (sums.largest + sums.most * min(self.off + far, 0.5)) ** 2
             found = (math.sqrt(apart * apart + spare) + math.sqrt(spare)) ** 2
@@ -141,11 +147,11 @@ class ReportedPiecewise(Reported):
 
 
 def window_sums(weight: Floats, found: Spread, window: Window) -> Sums:
-    """Return the sums of reports with one window, which do not depend on the answers.
+    """Return sums over reports with the same window. They do not depend on the answers.
 
     Args:
         weight: the weight of each report.
-        found: what each report says.
+        found: the scale and the second moment of each report.
         window: the window.
     """
     reach = (window.answers - 1) / 2.0 * found.step

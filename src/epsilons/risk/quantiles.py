@@ -682,12 +682,13 @@ class NestedQuantiles(QuantilesMargin):
 def nested_shift(
     weighing: Weighing, assumption: Assumption, q: float, beta: float, tried: int, rate: float
 ) -> float:
-    """Rank gap with which the selected one of nested intervals misses with probability at most β.
+    """Rank gap at which an interval, selected from nested intervals, misses with probability ≤ β.
 
-    The widest interval is the whole range. An interval that misses is accepted with probability at
-    most e^{−rate·(gap − off)}, and only matters if it is visited before the first one that is wide
-    enough: with probability ½. One selection serves both sides. So the gap is that of one side of
-    `selection_shift` with (tried − 1)/4 candidates. Proof: docs/proofs/quantiles.md (3).
+    The widest interval is the whole range. A narrower interval that misses is accepted with
+    probability at most e^{−rate·(gap − off)}. It only matters if it is visited before the first
+    interval that is wide enough, which has probability ½. One selection serves both sides. So the
+    gap is that of one side of `selection_shift` with (tried − 1)/4 candidates.
+    Proof: docs/proofs/quantiles.md (3).
 
     Args:
         weighing: the weights of people.

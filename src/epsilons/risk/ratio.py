@@ -249,8 +249,8 @@ def interval(
         largest: the largest possible weight, if Σ k·(x − m) is a sampling error; 0 if the sum is 0,
             because m is the weighted mean itself.
         confidence: strictly between 0 and 1.
-        squares: given a bound on the total, a bound v with P(Σ k·(x − m) > s) ≤ exp(−2s²/v). If it
-            is None, v is `largest` times that total.
+        squares: function of an upper bound on T. It returns a v with P(Σ k·(x − m) > s) ≤
+            exp(−2s²/v). If it is None, v is `largest` times that upper bound.
 
     Returns:
         (low, high).

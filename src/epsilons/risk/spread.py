@@ -85,7 +85,9 @@ class Terms:
         return bisect(excess, 0.0, high)
 
     def above(self, sigma: float) -> Callable[[Floats], Floats]:
-        """Bound on P(Σ a·(X − μ) > s) as a function of s ≥ 0, for at most this deviation.
+        """Bound on P(Σ a·(X − μ) > s) as a function of s ≥ 0.
+
+        The values have standard deviation at most sigma.
 
         Proof: docs/proofs/moment.md (5).
         """
@@ -319,7 +321,10 @@ class Spreading:
 
     @property
     def _ways(self) -> tuple[Way, ...]:
-        """What the spread can bound: nothing if budgets are random and related to values."""
+        """The quantities that the spread can bound.
+
+        There are none if budgets are random and related to values.
+        """
         if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
             return ()
         if self.assumption.related is False:
@@ -438,10 +443,10 @@ class Spreading:
 
     @cached_property
     def terms(self) -> Terms:
-        """The coefficients of `_above`, or for a permutation the largest of them minus each.
+        """The coefficients of `_above`; for a permutation, perhaps the largest of them minus each.
 
-        The permuted values X − μ sum to 0, so this changes only the sign of the sum. The
-        coefficients with the smaller sum of squares are used.
+        The permuted values X − μ sum to 0, so this subtraction changes only the sign of the sum.
+        The coefficients with the smaller sum of squares are used.
         """
         above = self._above
         if self.assumption.sampled:
@@ -517,7 +522,10 @@ class WeighedSpread(Weighed):
         return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
 
     def way(self, assumption: Assumption) -> Way | None:
-        """What the spread bounds; None if intervals do not use it. It depends on public facts."""
+        """The quantity that the spread is used to bound; None if intervals do not use the spread.
+
+        It depends only on public facts.
+        """
         return _way(self.weighing, assumption, self.division(assumption), self.expected)
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
@@ -525,7 +533,7 @@ class WeighedSpread(Weighed):
         return 1
 
     def division(self, assumption: Assumption) -> Division:
-        """How an error probability is divided, because this estimator was chosen among several."""
+        """How an error probability is divided among the estimators that could have been chosen."""
         return Division.evenly(self.times(assumption))
 
     def uses_spread(self, assumption: Assumption) -> bool:
@@ -632,28 +640,31 @@ class WeighedInStages(WeighedAdaptively):
     """Margin of a weighted mean, with weights chosen by a first stage, and a sharper union bound.
 
     Guarantee:
-        As for `WeighedAdaptively`. The error probability is divided by `divided`, among the noise
-        and all candidate weights, from public facts. Proof: docs/proofs/adaptive.md (4), (7).
+        The guarantee of `WeighedAdaptively`. The error probability is split between the noise and
+        all candidate weights, by the function `divided`, from public facts alone.
+        Proof: docs/proofs/adaptive.md (4), (7).
 
     Attributes:
         noise: the part of the error probability for the noise alone.
-        own: the part for these weights. The parts of all candidates and of the noise add up to 1.
+        own: the part for these weights. The parts of all candidates and of the noise add up to at
+            most 1.
     """
 
     noise: float
     own: float
 
     def division(self, assumption: Assumption) -> Division:
-        """How an error probability is divided, because this estimator was chosen among several."""
+        """How an error probability is divided among the estimators that could have been chosen."""
         times = self.times(assumption)
         return GIVEN if times == 1 else Division(times, self.noise, self.own)
 
 
 _RAREST: Final = 1e-3
-"""Smallest part of an error probability, before it is divided by the number of sums."""
+"""Smallest part of the error probability for the noise. The smallest part for each candidate is
+this divided by the number of candidates."""
 
 _ROUNDED: Final = 1e-9
-"""Room for rounding: parts add up to a little less than 1."""
+"""Relative allowance for rounding errors: the parts add up to slightly less than 1."""
 
 _TINIEST: Final = 1e-200
 """Smallest standard deviation of a sum that is distinguished from 0."""
@@ -662,10 +673,11 @@ _TINIEST: Final = 1e-200
 def divided(
     choices: Sequence[Weighing], spreads: Sequence[float], assumption: Assumption
 ) -> tuple[Division, ...]:
-    """Divide the error probability among candidates. Then all intervals widen equally.
+    """Divide the error probability such that the intervals of all candidates widen by one factor.
 
-    The sum of each candidate is taken to have the tails of Hoeffding's bound, for the spread that
-    it is best for. If it has others, the division is as valid, but intervals widen differently.
+    The division assumes that the weighted sum of each candidate has a sub-Gaussian tail with the
+    standard deviation that the candidate is best for. If this is wrong, intervals are still valid,
+    but widen by different factors.
     Proof: docs/proofs/adaptive.md (7).
 
     Args:
@@ -695,7 +707,7 @@ def divided(
         return math.exp(-far / scale) if scale > 0.0 else 0.0
 
     def given(key: Any) -> float:
-        """The half-width of the interval for given weights."""
+        """The half-width of the interval if there were no other candidates."""
         return bisect(lambda far: missed(key, far) - beta, 0.0, 40.0 * sum(sums[key]))
 
     single = {key: given(key) for key in sums}

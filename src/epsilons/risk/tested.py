@@ -1,8 +1,9 @@
 """Margins of moments whose slopes and correlations are tested directly.
 
 A slope β is accepted if the interval of the covariance of x and y − βx contains 0, and a
-correlation alike. No quotient is linearized, and no error of a divisor is counted apart from that
-of the dividend. Bounds use the law of the noise of all cells, and the sizes of the variances.
+correlation is tested in a similar way. No quotient is linearized, and the errors of dividend and
+divisor are not bounded separately. Bounds use the joint distribution of the noise of all cells, and
+bounds on the variances.
 Proof: docs/proofs/pairs.md (12), (13), (14), (15), (16).
 """
 
@@ -34,7 +35,7 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
 _MEANS: Final = 0.01
-"""Part of the error probability for each bound on a mean. There are four of them."""
+"""Part of the error probability for each bound on a mean. Four such parts are reserved."""
 
 _SQUARES: Final = 0.01
 """Part of the error probability for the upper bound on each of the two variances."""
@@ -46,20 +47,21 @@ _REST: Final = 1.0 - 4.0 * _MEANS - 2.0 * _SQUARES
 """Part of the error probability that remains for the error of the tested function."""
 
 _ROUNDS: Final = 3
-"""How often the upper bound on a variance is used to sharpen itself."""
+"""Number of times that an upper bound on a variance is computed, each time from the last bound."""
 
 _ASIDE: Final = 0.05
-"""Products of errors above this part of a bound are replaced by means that are near the drawn ones,
-if the bound is then smaller."""
+"""If products of two errors exceed this fraction of a bound, a second bound is computed. It has no
+such products, because it holds for all means near the drawn means. The smaller bound is used."""
 
 _FINE: Final = 1.0 / 512.0
 """Precision of an end of an interval, relative to its distance from the estimate."""
 
 _PARTS: Final = ((0, 0), (0, 1), (1, 1))
-"""The columns whose product each coefficient of a form multiplies."""
+"""For each coefficient of a form, the two columns whose product it multiplies."""
 
 Form = tuple[float, float, float]
-"""Coefficients A, B, C of the function A·s² + B·s·t + C·t², for s = a − m and t = b − m′."""
+"""Coefficients A, B, C of the function A·s² + B·s·t + C·t², for s = a − m and t = b − m′.
+The numbers m and m′ are the true means, or approximations of them."""
 
 _X: Final[Form] = (1.0, 0.0, 0.0)
 _XY: Final[Form] = (0.0, 1.0, 0.0)
@@ -68,7 +70,7 @@ _NONE: Final[Form] = (0.0, 0.0, 0.0)
 
 
 class Known(NamedTuple):
-    """What all tests of one interval use. Each bound has its own part of the error probability.
+    """The inputs of all tests of an interval. Each bound has its own part of the error probability.
 
     Attributes:
         assumption: the assumption about the data.
@@ -88,7 +90,8 @@ def extent(
 ) -> tuple[float, float]:
     """The smallest and the largest value of a form, for s and t in ranges that contain 0.
 
-    A quadratic form has its extremes over a box at a corner, at the vertex of an edge, or at 0.
+    Over a box, a quadratic form has each extreme at a corner, at a stationary point on an edge, or
+    at 0.
     Proof: docs/proofs/pairs.md (13).
     """
     a, b, c = form
@@ -102,9 +105,10 @@ def extent(
 
 
 def largest(excess: Callable[[float], float], low: float, guess: float) -> float:
-    """The largest point, within a relative `_FINE`, up to which `excess` is negative.
+    """The largest point up to which `excess` is negative, rounded down by at most a part `_FINE`.
 
-    It is negative at `low`, and at the returned point. The function is nearly convex.
+    `excess` must be negative at `low`, and is negative at the returned point. The search is fast if
+    `excess` is nearly convex.
     """
     near, far = (low, excess(low)), (guess, excess(guess))
     while far[1] < 0.0:
@@ -114,7 +118,7 @@ def largest(excess: Callable[[float], float], low: float, guess: float) -> float
     while far[0] - near[0] > _FINE * far[0]:
         part = near[1] / (near[1] - far[1]) if math.isfinite(far[1]) else 0.5
         step = min(max(part, 0.02), 0.98) * (far[0] - near[0])
-        # Aim a little to either side of the zero, so both ends close in.
+        # Aim slightly beyond the estimated zero, so both ends of the bracket approach it.
         at = near[0] + step + (0.4 if part < 0.5 else -0.4) * _FINE * far[0]
         at = at if near[0] < at < far[0] else 0.5 * (near[0] + far[0])
         here = (at, excess(at))
@@ -123,7 +127,7 @@ def largest(excess: Callable[[float], float], low: float, guess: float) -> float
 
 
 class TestedMoments(SoftMoments, ABC):
-    """Margin of moments, each tested as the mean of a quadratic form of both columns.
+    """Margin of moments. Each moment is tested as the mean of a quadratic form of both columns.
 
     Proof: docs/proofs/pairs.md (13), (14), (15), (16).
     """
@@ -134,7 +138,10 @@ class TestedMoments(SoftMoments, ABC):
         beta: float,  # noqa: ARG002
         off: tuple[float, float],  # noqa: ARG002
     ) -> tuple[float, float]:
-        """Bounds on the means of s² and t², each except with probability `_SQUARES`·β."""
+        """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
+
+        They are ∞ here: no bounds are used unless a subclass has them.
+        """
         return math.inf, math.inf
 
     def covariance(self, assumption: Assumption, confidence: float) -> Estimated:
@@ -192,15 +199,15 @@ class TestedMoments(SoftMoments, ABC):
         Args:
             sign: 1 or −1.
             ends: bounds on the ratio of the two standard deviations.
-            known: what all tests of the interval use.
+            known: the inputs of all tests of the interval.
         """
         x, y = self._drawn(0, 0), self._drawn(1, 1)
         whole, drawn = math.sqrt(x * y), math.sqrt(y / x)
         rho = sign * self._drawn(0, 1) / whole
         if rho >= 1.0:
             return 1.0
-        # The forms r·s²/2 + t²/(2r) with r between both ends are between these three: both ends,
-        # and the point where the tangents at both ends meet.
+        # For r between both ends, the forms r·s²/2 + t²/(2r) are convex combinations of three: the
+        # forms at both ends, and the form where the tangents at both ends meet.
         corners = [(0.5 * r, 0.5 / r) for r in ends]
         corners.append(tuple(2.0 / (1.0 / p + 1.0 / q) for p, q in zip(*corners, strict=True)))
         most = max(0.5 * (r / drawn + drawn / r) for r in ends)
@@ -209,7 +216,7 @@ class TestedMoments(SoftMoments, ABC):
             times = u * rho + 1.0  # u times the tested correlation ρ = rho + 1/u
             return [(-times * p, sign * u, -times * q) for p, q in corners]
 
-        first = 1.0 / (1.0 - rho)  # the correlation 1
+        first = 1.0 / (1.0 - rho)  # the u of the correlation 1
 
         def excess(u: float) -> float:
             least = whole * (1.0 - (most - 1.0) * max(-(u * rho + 1.0), 0.0))
@@ -224,11 +231,13 @@ class TestedMoments(SoftMoments, ABC):
         return rho + 1.0 / largest(excess, first, max(whole / alone, 1.01 * first))
 
     def _quotient(self, above: Form, below: Form, known: Known, part: float) -> Estimated:
-        """The quotient of the means of two forms around the true means, the second nonnegative.
+        """The mean of a form divided by that of a nonnegative form, with its interval.
 
-        With θ = drawn + 1/u, the form u·above − (u·drawn + 1)·below is linear in u. At the true θ
-        its mean is 0, and what was drawn for it is minus that of `below`. So if the bound for all
-        forms from u to 0 is smaller than that, all larger θ are rejected. Smaller θ alike.
+        Let `drawn` be the quotient of the drawn means. For θ = drawn + 1/u, the form
+        u·above − (u·drawn + 1)·below is linear in u. At the true θ its mean is 0, and its drawn
+        mean is minus the drawn mean of `below`. So if the error bound for all forms between 0 and u
+        is smaller than the drawn mean of `below`, all values above θ are rejected. Values below
+        `drawn` are tested in the same way.
         Proof: docs/proofs/pairs.md (14).
         """
         divisor = self._value(below)
@@ -252,7 +261,7 @@ class TestedMoments(SoftMoments, ABC):
 
     @property
     def _one(self) -> Floats:
-        """The coefficients of the cells in the function that is 1."""
+        """The coefficients of the cells in the constant function 1."""
         return np.ones(len(self.shares))
 
     def _known(self, assumption: Assumption, beta: float) -> Known:
@@ -261,14 +270,14 @@ class TestedMoments(SoftMoments, ABC):
         return Known(assumption, beta, both, self.mean_squares(assumption, beta, both))
 
     def _value(self, form: Form) -> float:
-        """The mean of a form around the means, from the drawn shares."""
+        """The drawn mean of a form: around the drawn means, from the drawn shares."""
         return sum(each * self._drawn(*at) for each, at in zip(form, _PARTS, strict=True) if each)
 
     def _reach(self, forms: Sequence[Form], known: Known, part: float) -> float:
-        """Bound on the mean of a form around the true means, minus what was drawn for it.
+        """Bound on the mean of a form around the true means, minus its drawn mean.
 
-        It holds for each form that is between the given ones, except with a part of the error
-        probability, and if the bounds in `known` hold.
+        It is valid for each convex combination of the given forms. If the bounds in `known` hold,
+        it holds except with probability `part`·β.
         Proof: docs/proofs/pairs.md (13).
         """
         a, b = known.off
@@ -293,13 +302,14 @@ class TestedMoments(SoftMoments, ABC):
         squares: tuple[float, float],
         off: tuple[float, float] = (0.0, 0.0),
     ) -> Function:
-        """The forms as functions of one person, around the drawn means or all means near them.
+        """The forms as functions of one person: around the drawn means, or all means near them.
 
         Args:
             forms: the forms.
             squares: bounds on the means of s² and t².
-            off: how far the means may be from the drawn ones. Around each of them the function is
-                between those at the corners, except for a constant.
+            off: largest distances of the means from the drawn means. For all such means, the
+                function is a convex combination of the functions at the corners, except for a
+                constant.
         """
         rows = np.array(forms)
         values = np.zeros((len(rows), len(self.shares)))
@@ -345,7 +355,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
     """
 
     def noise(self, values: Floats) -> Hull:
-        """The noise of a linear combination of shares, or of all between several."""
+        """The noise of a linear combination of shares, or of all convex combinations of several."""
         return Hull(values, self.weighing.scale, self.weighing.closed)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
@@ -378,11 +388,12 @@ class WeighedTests(TestedMoments, WeighedMoments):
     ) -> tuple[float, float]:
         """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
 
-        The bound on a variance bounds the squares of its own function, so it is used again.
+        A bound on a variance also bounds the mean square of the function from which the variance
+        is estimated. So each bound is used to compute the next one, which can be smaller.
         Proof: docs/proofs/pairs.md (16).
         """
         if not assumption.sampled and self.weighing.bias <= 0.0:
-            return math.inf, math.inf  # equal weights: there is nothing to bound
+            return math.inf, math.inf  # equal weights have no bias, so no bound on it is needed
         found = [1.0, 1.0]
         for i, form in enumerate((_X, _Y)[: len(self._lines)]):
             for _ in range(_ROUNDS):
@@ -392,10 +403,10 @@ class WeighedTests(TestedMoments, WeighedMoments):
         return found[0], found[1]
 
     def _leaning(self, root: float) -> float:
-        """The largest bias of the mean of a function in a unit range, by its mean square.
+        """Bound on the bias of the mean of a function in a unit range, from its root mean square.
 
-        People with weights far from the average are bounded by the range, and all others by the
-        Cauchy–Schwarz inequality. Proof: docs/proofs/pairs.md (16).
+        The part of people with weights far from the average is bounded by the range. The part of
+        all others is bounded by the Cauchy–Schwarz inequality. Proof: docs/proofs/pairs.md (16).
         """
         by_range, by_square = self._apart
         return float((by_range + root * by_square).min())
@@ -416,21 +427,22 @@ class WeighedTests(TestedMoments, WeighedMoments):
 class VariedTests(WeighedTests):
     """Margin of a variance from a noisy sum and a noisy sum of squares.
 
-    Both sums take the place of cells: `drawn` is Σ w·(x − ½) and Σ w·(x − ½)², each plus noise. The
-    error of the mean of a function c₁·a + c₂·a² + c₀ does not depend on c₀, so it is left out.
+    The two sums are used like shares of cells: `drawn` is Σ w·(x − ½) and Σ w·(x − ½)², each plus
+    noise. The error of the mean of a function c₁·a + c₂·a² + c₀ does not depend on c₀, so c₀ is
+    left out.
 
     Guarantee:
         For all data that the assumption allows, the interval fails to cover the true variance with
         probability at most 1 − confidence. Proof: docs/proofs/moment.md (14).
 
     Attributes:
-        quiet: the noise scale of the second sum, as a multiple of that of the first.
+        quiet: the noise scale of the second sum, divided by that of the first.
     """
 
     quiet: float
 
     def noise(self, values: Floats) -> Hull:
-        """The noise of a linear combination of both sums, or of all between several."""
+        """The noise of a linear combination of sums, or of all convex combinations of several."""
         return Hull(values * np.array([1.0, self.quiet]), self.weighing.scale)
 
     def around_mean(self, i: int) -> float:
@@ -479,5 +491,5 @@ class RatioTests(TestedMoments, RatioMoments):
     """
 
     def combined(self, values: Floats, scale: float) -> Hull:
-        """The noise of a linear combination of counts, or of all between several."""
+        """The noise of a linear combination of counts, or of all convex combinations of several."""
         return Hull(values, scale)

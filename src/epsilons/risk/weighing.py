@@ -142,7 +142,7 @@ class Moments:
         scale: scale of the Laplace noise, or of Laplace noise with the same variance.
         jitter: Σ w_i²·(1 − p_i)/p_i, where person i is used with probability p_i.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
-        design: the design effect Σd² / Σd, if d of the n people are one person of weight d.
+        design: the design effect Σd² / Σd, if a person of weight d counts as d of the n people.
     """
 
     n: int
@@ -156,12 +156,12 @@ class Moments:
 
     @property
     def sample(self) -> float:
-        """The number of independent people whose plain mean varies as much as this one."""
+        """The effective sample size 1/Σa², where a is a person's share of all n."""
         return self.n / self.design
 
     @property
     def square(self) -> Floats:
-        """The sum of all squared weights, Σ w_i², of independent people; approximate by design."""
+        """The sum Σ w_i² over independent people. With a design effect it is approximate."""
         return self.design * (self.spread + np.square(self.total) / self.n)
 
     def designed(self, design: float) -> Moments:
@@ -182,8 +182,9 @@ class Weighing:
         stairs: the noise, if it is staircase noise; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
-        squares: Σd² over the people of each level, or a bound, if someone of weight d is d of the
-            `counts`; None if everyone is one. Units of one person are not independent.
+        squares: for each level, Σd² over its people, or a bound on it, if a person of weight d
+            counts as d units in `counts`; None if everyone is one unit. The units of a person all
+            have the same value.
     """
 
     LATER: ClassVar = ("cube", "squares")
@@ -215,21 +216,21 @@ class Weighing:
 
     @property
     def square(self) -> float:
-        """The sum of all squared weights, Σ w_i², of independent people."""
+        """The sum Σ w_i² over independent people; w_i is the weight of all units of a person."""
         if self.squares is None:
             return self.spread + self.total**2 / self.n
         return dot(np.array(self.squares), np.square(self.weights))
 
     @property
     def sample(self) -> float:
-        """The number of independent people whose plain mean varies as much as this one: 1/Σa².
+        """The effective sample size 1/Σa², where a is a person's share of all units.
 
         Proof: docs/proofs/weights.md (9).
         """
         return self.n if self.squares is None else self.n / (math.fsum(self.squares) / self.n)
 
     def designed(self, design: float) -> Weighing:
-        """The same estimator; if Σd² of people is not known, it is in proportion to their units."""
+        """The same estimator. If `squares` is None, it is estimated by the design effect."""
         if design == 1.0 or self.squares is not None:
             return self
         return replace(self, squares=tuple((design * self.counts).tolist()))

@@ -77,7 +77,7 @@ class PublicGroups(Margin):
         return self.means(bounds)
 
     def shrunk(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
-        """The mean of each group, shrunk toward all of them, within its own confidence interval.
+        """The mean of each group, shrunk toward the pooled mean, and clipped to its own interval.
 
         Proof: docs/proofs/groups.md (30).
         """

@@ -79,8 +79,8 @@ def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
     """The mean m with the smallest ratio of |first − m·total| to its critical value.
 
     Critical values are constant within a bin of means, and first − m·total is monotone in m. So the
-    smallest ratio is at an edge of a bin, unless first − m·total is 0 somewhere. Of equal ratios,
-    the one nearest to first/total counts.
+    smallest ratio is at an edge of a bin, unless first − m·total is 0 somewhere. If several
+    edges have this ratio, the edge nearest to first/total is returned.
 
     Args:
         first: T at m = 0, for each group.
@@ -99,8 +99,8 @@ def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
 
 
 _APART: Final = 0.1
-"""Standard deviation of the means of groups around their pooled mean, as a fraction of the range,
-that shrinkage assumes."""
+"""Standard deviation that shrinkage assumes for the means of groups around their pooled mean, as a
+fraction of the range."""
 
 
 def shrunk(first: Floats, total: Floats, pooled: float, variance: float | Floats) -> Floats:
@@ -108,7 +108,7 @@ def shrunk(first: Floats, total: Floats, pooled: float, variance: float | Floats
 
     Args:
         first: T at m = 0, for each group.
-        total: decrease of T from m = 0 to m = 1. The mean is the pooled one if it is not positive.
+        total: decrease of T from m = 0 to m = 1. If it is not positive, the result is `pooled`.
         pooled: the pooled mean.
         variance: the variance of the noise of T at the pooled mean.
     """

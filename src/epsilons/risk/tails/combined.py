@@ -569,13 +569,14 @@ the probability beyond half of the period is then negligible. Proof: docs/proofs
 
 @dataclass(frozen=True, eq=False)
 class Hull(Contrast):
-    """The noise of any linear combination of up to ten cells that is between given ones.
+    """The noise of all convex combinations of given linear combinations of up to ten cells.
 
-    Tails are those of the law. Beyond the median, a tail is largest at a given combination.
+    Tails are computed from characteristic functions, as in `of_four`. Beyond the median, the tail
+    is largest at one of the given linear combinations.
     Proof: docs/proofs/pairs.md (12).
 
     Attributes:
-        values: the coefficients, one row for each given combination, or only one of them.
+        values: the coefficients: one row for each given linear combination, or a single vector.
     """
 
     @cached_property
@@ -587,12 +588,12 @@ class Hull(Contrast):
 
     @cached_property
     def variance(self) -> float:
-        """The largest variance of the noise."""
+        """The largest variance of the noise of any of the linear combinations."""
         return max(Contrast(row, self.scale, self.closed).variance for row in self._rows)
 
     @cached_property
     def _laws(self) -> tuple[Combined, Floats]:
-        """The laws of all rows that are not 0, and the unit of each table."""
+        """Tables of the tails of all rows that are not 0, and the unit of each table."""
         largest = np.abs(self._rows).max(axis=1)
         rows, units = self._rows[largest > 0.0], _WIDER * largest[largest > 0.0]
         cells = None if self.closed is None else self.closed.cells

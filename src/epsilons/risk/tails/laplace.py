@@ -13,7 +13,7 @@ from epsilons.types import Floats
 _LARGEST_RATIO = 1e12
 
 _CHOICE: Final = 0.5
-"""Part of the error probability that is reserved for the choice among several sums."""
+"""Part of the error probability for the noise alone, if the rest is divided equally among sums."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -78,7 +78,7 @@ class Division(NamedTuple):
     Attributes:
         times: number of sums.
         noise: part for the noise alone, the same for every sum.
-        own: part for what the chosen sum adds to that.
+        own: part for the probability that the chosen sum adds.
     """
 
     times: int = 1
@@ -87,12 +87,12 @@ class Division(NamedTuple):
 
     @classmethod
     def evenly(cls, times: int) -> Division:
-        """One half for the noise; the other half is divided equally among the sums."""
+        """Return one half for the noise, and the other half divided equally among the sums."""
         return cls(times, _CHOICE, (1.0 - _CHOICE) / times)
 
 
 GIVEN: Final = Division()
-"""The division of a sum that was not chosen: it gets all of β."""
+"""The division if there is only one sum: `chosen` then uses all of β for it."""
 
 
 def chosen(far: Callable[[float], float], scale: float, division: Division, beta: float) -> float:
