@@ -339,8 +339,12 @@ class LorenzCells(WeighedCells):
         if self.cells == 2 and self.weighing.closed is not None:
             return self.intervals(raw, assumption, confidence)  # each share determines the other
         if not math.isfinite(self.weighing.scale) or not self._band_by_curve(assumption):
-            return super().band(raw, assumption, confidence)
-        low, high = self._beyond(raw, assumption, confidence)
+            low, high = super().band(raw, assumption, confidence)
+        else:
+            low, high = self._beyond(raw, assumption, confidence)
+        # Ends of the separate intervals are rounded outwards. The band contains these intervals.
+        inner_low, inner_high = self.intervals(raw, assumption, confidence)
+        low, high = np.minimum(low, inner_low), np.maximum(high, inner_high)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def _by_curve(self, assumption: Assumption) -> bool:
