@@ -35,7 +35,7 @@ _HALVINGS: Final = 48
 """Bisection steps. Ends of intervals are found to 2⁻⁴⁸ of the range, and rounded outwards."""
 
 _ROUNDED: Final = 2.0 * 0.5**_HALVINGS
-"""Bands are wider by this, so that rounded intervals of equal length do not end outside them."""
+"""Bands are wider by this, so rounded intervals of equal length do not end outside them."""
 
 
 class Curve:
