@@ -192,16 +192,16 @@ def test_the_range_is_lost_at_most_once_in_a_thousand_runs() -> None:
     assert lost(3000, TERMS["no levels"]) <= 3
 
 
-@pytest.mark.parametrize("epsilon", [0.05, np.resize([0.05, 0.4], 400)], ids=["one", "two"])
+@pytest.mark.parametrize("epsilon", [0.05, np.resize([0.05, 0.4], 200)], ids=["one", "two"])
 def test_too_few_people_are_told_how_many_would_do(epsilon: Any) -> None:
-    values = np.arange(400.0)
+    values = np.arange(200.0)
     with pytest.raises(BudgetError) as refused:
         ep.mean(values, epsilon=epsilon, bounds=None, source=Dry())
     words = str(refused.value)
-    assert "for 400 people" in words
+    assert "for 200 people" in words
     assert "Nothing was drawn" in words
     people = int(words.split("About ")[1].split(" ")[0])
-    assert people > 400
+    assert people > 200
 
     def asked(n: int) -> Callable[[], Any]:
         return lambda: ep.mean(

@@ -43,7 +43,7 @@ def budgets(n: int, seed: int = 0) -> np.ndarray:
 def losses(release: Any) -> list[Fraction | float]:
     """Return the loss of each level, computed stage by stage by the checkers."""
     mechanism = release.mechanism
-    parts = [selection_losses(stage) for stage in mechanism.stages[:-1]]
+    parts = [ep.verify.exact(stage).losses for stage in mechanism.stages[:-1]]
     last = ep.verify.exact(mechanism.last).losses
     return [sum(each) for each in zip(*parts, last, strict=True)]
 
