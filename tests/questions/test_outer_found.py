@@ -148,6 +148,17 @@ def test_nobody_looks_closer_at_zero() -> None:
         assert release.estimate.alike
 
 
+def test_without_a_closer_look_the_range_is_all_octaves_that_were_found() -> None:
+    """Budgets are too small for a closer look at one octave: its neighbours stay in the range."""
+    values = np.resize(np.arange(18.0, 90.0), 500)
+    for seed in range(20):
+        release = found(values, "replace", seed, epsilon=0.25)
+        assert len(release.mechanism.stages) == 2
+        lo, hi = release.bounds
+        assert lo <= 32.0
+        assert hi >= 128.0
+
+
 @pytest.mark.rotates(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "no levels"])
