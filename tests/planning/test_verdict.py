@@ -161,11 +161,21 @@ def test_the_help_of_a_plan_is_what_its_options_say() -> None:
 
 
 def test_too_few_people_are_the_verdict_on_a_range() -> None:
-    plan = ep.plan({0.1: 150, 0.5: 100, 1.0: 50}, bounds=None)
+    plan = ep.plan({0.1: 75, 0.5: 50, 1.0: 25}, bounds=None)
     assert plan.verdict.words == (plan.advice, plan.hint)
     assert plan.verdict.worth == "useless"
     assert "What would help: bounds=(lo, hi)" in plan.hint
     assert str(plan).count("Do not ask yet") == 1
+
+
+def test_what_would_be_refused_is_no_option_on_a_range() -> None:
+    """These people are enough, but too few if budgets are assumed to be less related to values."""
+    people = {0.1: 150, 0.5: 100, 1.0: 50}
+    assert not ep.plan(people, bounds=None, related=0.05).enough
+    plan = ep.plan(people, bounds=None)
+    assert plan.enough
+    assert {option.write for option in plan.options} == {"bounds=(lo, hi)", ""}
+    assert plan.verdict.words[-1] == plan.hint
 
 
 def test_groups_are_judged_as_if_they_were_equally_large() -> None:
