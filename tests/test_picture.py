@@ -131,7 +131,7 @@ def test_the_alternative_text_states_the_gains() -> None:
 
 
 def test_next_to_nothing_is_gained_by_default_if_more_than_two_percent_are_strict() -> None:
-    assert "next to nothing by default if more than 2 % are" in README
+    assert "and next to nothing if more than 2 % are" in README
     some = [
         each["strictest"] for each in gains() if each["assumed"] == DEFAULT if each["share"] > 0.02
     ]

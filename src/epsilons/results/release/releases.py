@@ -251,7 +251,10 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         published = dict.fromkeys(said.published_words(one) for one in self.each if one.date)
         byline = " · ".join(published)
         made = [said.made_words(one, column=False) for one in self.each]
-        warnings = (each for one in self.each for each in said.new_warnings(one))
+        # Only the first sentence of each verdict is shown here, so warnings repeat the others.
+        warnings = (
+            each for one in self.each for each in one.warnings if each != one.verdict.words[0]
+        )
         note = sheet.Note
         return sheet.Sheet(
             name=f"{len(self.each)} releases about {people[:1].lower()}{people[1:]}",
