@@ -407,8 +407,8 @@ def _closer(
         payers: the levels and the places of `Payers`; both are None if there are none.
 
     Returns:
-        The range, whether nearly all values seem to be the same, and the last counts. If the budgets
-        are too small, the range is the whole line.
+        The range, whether nearly all values seem to be the same, and the last counts. If
+        budgets are too small, the range is the whole line.
     """
     start, end = (int(each) for each in line.index_of(line.rounded(np.array(found))))
     cells, window = end - start + 1, None
