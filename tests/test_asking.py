@@ -164,7 +164,8 @@ def test_projection_is_to_the_simplex_or_not_done(neighbours: str) -> None:
 
 PLANS: dict[str, dict[str, Any]] = {
     "mean": {},
-    "mean, add-remove": {"neighbours": "add-remove"},
+    # With related=True everyone would have the same weight, and a guess of the spread no effect.
+    "mean, add-remove": {"neighbours": "add-remove", "related": 0.05},
     "frequencies": {"statistic": "frequencies", "categories": 3},
     "bins, add-remove": {
         "statistic": "frequencies",

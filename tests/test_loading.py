@@ -160,7 +160,7 @@ def test_a_first_mean_loads_only_what_it_needs() -> None:
     assert "epsilons.results.report.forms" not in own
     # Not modules of other statistics, and not parts of other packages that are slow to import.
     assert not {
-        each for each in own if each.startswith(("epsilons.risk.groups", "epsilons.risk.l"))
+        each for each in own if each.startswith(("epsilons.risk.groups", "epsilons.risk.local"))
     }
     assert not own & {"epsilons.results.release.kinds", "epsilons.risk.quantiles"}
     assert not modules & {"numpy.ma", "importlib.resources", "tempfile"}

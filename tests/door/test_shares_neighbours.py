@@ -81,7 +81,13 @@ def test_one_person_moves_one_unit(form: str, tmp_path: Path) -> None:
             moved = (found.cells - without.cells).tolist()
             assert moved[0] == moved[2] == [0] * len(moved[0])
             assert sum(moved[1]) == GRID
-            assert moved[1] == alone(mine, missing)
+            assert moved[1] == alone(held(form, mine), missing)
+
+
+def held(form: str, mine: list[Row]) -> list[Row]:
+    """Return the rows that a form holds: `xlsx_of` formats 10 as a date, which is not a number."""
+    dated = form == "xlsx"
+    return [(None if dated and value == 10.0 else value, *rest) for value, *rest in mine]
 
 
 def alone(mine: list[Row], missing: str) -> list[int]:

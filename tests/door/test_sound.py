@@ -144,7 +144,7 @@ def test_a_fault_leaves_the_account_right(
         monkeypatch.setattr(count_engine, "count", too_much)
     else:
         broken = lambda *_args, **_given: 1 / 0  # noqa: E731
-        monkeypatch.setattr("epsilons.questions.mean.WeighedSpread", broken)
+        monkeypatch.setattr("epsilons.questions.mean.LorenzSpread", broken)
     with pytest.raises(PrivacyError if fault == "tally" else ZeroDivisionError):
         ep.mean(
             "x",

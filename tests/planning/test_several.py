@@ -61,24 +61,31 @@ def test_each_question_is_planned_for_its_part(terms: Any) -> None:
     assert all(row.spent <= row.epsilon for row in found.spent)
 
 
-def test_a_plan_foretells_what_is_published() -> None:
+@pytest.mark.parametrize("close", [False, True])
+def test_a_plan_foretells_what_is_published(close: bool) -> None:
+    """Wages are close together: all are in one octave, and more is spent to find their range."""
     people = np.repeat(list(PEOPLE), list(PEOPLE.values()))
     given = data()
+    spread_out = np.random.default_rng(3).uniform(0.0, 1000.0, 1300)
     questions = [MEAN, SHARES, FOUND]
     found = ep.plan(questions, epsilon=people, shares=[1, 2, 5])
     releases = ep.publish(
         [
             ep.Mean(given["minutes"], bounds=(0, 120)),
             ep.Frequencies(given["mode"], categories=["a", "b", "c"], confidence=0.9),
-            ep.Mean(given["wage"], bounds=None),
+            ep.Mean(given["wage"] if close else spread_out, bounds=None),
         ],
         epsilon=people,
         shares=found.shares,
         source=ep.Seeded(1),
     )
-    np.testing.assert_allclose(
-        [row.spent for row in found.spent], releases.for_each(list(PEOPLE)), rtol=1e-3
-    )
+    plan: Any = found[2].plan
+    on_wage = [row.on_range + row.on_mean for row in plan.forecasts[close].spent]
+    np.testing.assert_allclose(on_wage, [row.spent for row in releases[2].spent], rtol=1e-3)
+    spent = np.array([row.spent for row in found.spent])
+    if close:
+        spent += on_wage - found[2].spending.spent
+    np.testing.assert_allclose(spent, releases.for_each(list(PEOPLE)), rtol=1e-3)
     assert found[0].rmse == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
     low, high = releases[1].interval(0.9)
     raw: Any = releases[1].raw

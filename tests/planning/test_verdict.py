@@ -22,6 +22,8 @@ HEADS = (
 
 N = 4_000
 VALUES = np.random.default_rng(1).gamma(3.0, 12.0, N).clip(0.0, 120.0)
+FARTHEST = np.where(np.arange(N) % 2 == 0, 0.0, 120.0)
+"""Values with the largest standard deviation that the range allows."""
 
 
 def budgets(strict: int) -> Any:
@@ -35,9 +37,14 @@ def budgets(strict: int) -> Any:
 def test_a_plan_and_its_release_say_the_same(
     strict: int, related: bool | float, about: Any
 ) -> None:
-    """Plan and release agree if the interval is exact and does not depend on the data."""
+    """Plan and release agree if the interval is exact and its length does not depend on the data.
+
+    The interval for a population uses the spread that was released. The plan holds for any data, so
+    it agrees with a release of values with the largest spread.
+    """
     asked: dict[str, Any] = {"bounds": (0, 120), "related": related, "about": about}
-    release = ep.mean(VALUES, epsilon=budgets(strict), source=ep.Seeded(7), **asked)
+    values = VALUES if about == "people" else FARTHEST
+    release = ep.mean(values, epsilon=budgets(strict), source=ep.Seeded(7), **asked)
     plan = ep.plan(budgets(strict), **asked)
     assert plan.verdict.words[:2] == release.verdict.words[:2]
     assert plan.verdict.worth == release.verdict.worth
@@ -45,6 +52,14 @@ def test_a_plan_and_its_release_say_the_same(
     assert gain is not None
     assert same is not None
     assert gain == pytest.approx(same, rel=1e-6)
+
+
+@pytest.mark.parametrize("related", [True, 0.05])
+def test_a_plan_for_a_population_is_kept_by_values_that_differ_less(related: bool | float) -> None:
+    asked: dict[str, Any] = {"bounds": (0, 120), "related": related, "about": "population"}
+    low, high = ep.mean(VALUES, epsilon=budgets(13), source=ep.Seeded(7), **asked).interval()
+    planned = ep.plan(budgets(13), **asked).trial.found.reach
+    assert (high - low) / 2.0 < 0.8 * planned
 
 
 def test_public_and_silent_people_are_not_left_out_by_mistake() -> None:
@@ -89,7 +104,8 @@ def test_nothing_is_gained_where_all_budgets_are_alike() -> None:
 
 def test_an_interval_of_private_people_is_no_leading_term() -> None:
     """The verdict of a release depends on its actual interval, not on the leading term."""
-    people = {0.01: 10, 0.1: 500, 1.0: 490}
+    # Equal weights would not help: with either design, the interval is the whole range.
+    people = {0.001: 10, 0.1: 500, 1.0: 490}
     plan = ep.plan(people, bounds=(0, 24), neighbours="add-remove")
     assert plan[plan.best].pac < 1.0
     assert plan.verdict.worth == "useless"
@@ -146,11 +162,21 @@ def test_the_help_of_a_plan_is_what_its_options_say() -> None:
 
 
 def test_too_few_people_are_the_verdict_on_a_range() -> None:
-    plan = ep.plan({0.1: 150, 0.5: 100, 1.0: 50}, bounds=None)
+    plan = ep.plan({0.1: 75, 0.5: 50, 1.0: 25}, bounds=None)
     assert plan.verdict.words == (plan.advice, plan.hint)
     assert plan.verdict.worth == "useless"
     assert "What would help: bounds=(lo, hi)" in plan.hint
     assert str(plan).count("Do not ask yet") == 1
+
+
+def test_what_would_be_refused_is_no_option_on_a_range() -> None:
+    """These people are enough, but too few if budgets are assumed to be less related to values."""
+    people = {0.1: 150, 0.5: 100, 1.0: 50}
+    assert not ep.plan(people, bounds=None, related=0.05).enough
+    plan = ep.plan(people, bounds=None)
+    assert plan.enough
+    assert {option.write for option in plan.options} == {"bounds=(lo, hi)", ""}
+    assert plan.verdict.words[-1] == plan.hint
 
 
 def test_groups_are_judged_as_if_they_were_equally_large() -> None:

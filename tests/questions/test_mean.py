@@ -69,7 +69,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "bounds text": (BoundsError, "two numbers", {"bounds": "ab"}),
     "bounds too narrow": (BoundsError, "narrow", {"bounds": (0, 5e-324)}),
     "bounds too wide": (BoundsError, "wide", {"bounds": (-1.7e308, 1.7e308)}),
-    "bounds None, few people": (BudgetError, "About 420 people", {"bounds": None}),
+    "bounds None, few people": (BudgetError, "About 73 people", {"bounds": None}),
     "unknown column": (ColumnError, "xx", {"values": "xx", "epsilon": "e", "data": FRAME}),
     "unknown ε column": (ColumnError, "ee", {"values": "x", "epsilon": "ee", "data": FRAME}),
     "unknown person": (

@@ -12,6 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError
+from epsilons.questions import ways
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
@@ -107,9 +108,11 @@ def test_what_is_true_of_less_data_tells_more(
 @pytest.mark.parametrize("about", ABOUT)
 @pytest.mark.parametrize("statistic", ASKED)
 def test_where_people_are_counted_the_cap_is_for_what_was_counted(
-    statistic: str, about: str
+    statistic: str, about: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = ASKED[statistic](about=about, **OFFERED)
+    release = ASKED[statistic](about=about, related=False, **OFFERED)
+    # A mean may give everyone the lowest weight, for a shorter interval. The best cap does not.
+    monkeypatch.setattr(ways, "_alike", lambda known: known)
     for side in release.sides:
         other = ASKED[statistic](about=about, related=side.related, method="transformed", **OFFERED)
         assert plain(other.mechanism.stages[0]) == plain(release.mechanism.stages[0])

@@ -254,7 +254,7 @@ def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
     seen = Seen(0.0, 0.01, 0.0)
     found = []
     for times in (1, 3, 12):
-        spreading = Spreading(weighing, assumption, times)
+        spreading = Spreading(weighing, assumption, Division.evenly(times))
         low, high = spreading.deviation(seen, 0.05)
         found.append((spreading.usual(0.05), spreading.error("chance", seen, 0.05), high, -low))
     assert all(np.diff(np.array(found), axis=0).ravel() > 0.0)
@@ -268,5 +268,7 @@ def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assu
     goal = MeanGoal(assumption, "mse", 0.95, 0.1)
     weighing = allocate_for(budgets, goal, "optimal").weighing
     seen = Seen(0.0, 0.01, 0.0)
-    one, many = (Spreading(weighing, assumption, times) for times in (1, 12))
+    one, many = (
+        Spreading(weighing, assumption, Division.evenly(times)) for times in (1, 12)
+    )
     assert many.error("chance", seen, 0.05) > 1.15 * one.error("chance", seen, 0.05)

@@ -124,7 +124,7 @@ def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
     still be a release, because an error would leak information.
     """
     widest = 0.0
-    for seed in range(130, 170):  # some of these seeds find such a range
+    for seed in range(560, 600):  # one of these seeds finds such a range
         release = ep.mean(
             [1.0, 2.0, 3.0],
             epsilon=[1.0, 1.0, 1.0],

@@ -291,7 +291,7 @@ def test_the_command_says_what_it_cannot_read(
     assert "not text in UTF-8" in capsys.readouterr().err
     for more in (["1:5"], ["--draws"], ["--method", "uniform"], ["--categories", "3"]):
         assert run(monkeypatch, str(path), *more) == 2
-        assert "one FILE alone" in capsys.readouterr().err
+        assert "one FILE, and no option" in capsys.readouterr().err
 
 
 def test_require_names_what_disagrees() -> None:

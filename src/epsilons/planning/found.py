@@ -201,19 +201,21 @@ class RangePlan(Asked):
         trial = Trial(self.question, self.budgets, self.neighbours, self.cap)
 
         def error(asked: Trial) -> float:
-            return _error(range_forecast(asked, close=False), self.loss)
+            try:
+                return _error(range_forecast(asked, close=False), self.loss)
+            except BudgetError:  # other assumptions have another cap, which can leave too little
+                return math.inf
 
         def of_people(budgets: Budgets) -> float:
             return error(trial.of(budgets))
 
-        return put_best_first(
-            [
-                self._known_range(now),
-                *self._less_related(now, lambda: error(trial.asking(related=_LITTLE))),
-                *(by_about(trial, error) if self.shape == "any" else ()),
-                *strictest_give_more(few, of_people, of_people(few)),
-            ]
-        )
+        found = [
+            self._known_range(now),
+            *self._less_related(now, lambda: error(trial.asking(related=_LITTLE))),
+            *(by_about(trial, error) if self.shape == "any" else ()),
+            *strictest_give_more(few, of_people, of_people(few)),
+        ]
+        return put_best_first(each for each in found if math.isfinite(each.error))
 
     @property
     def hint(self) -> str:

@@ -53,7 +53,9 @@ class Planned:
         target: the half-width that the user wants; None if the question has no target.
         plan: the complete plan of this question, for the share of everyone's budget that it gets.
         spending: the amount that a person spends on this question, as a function of the part
-            of their budget that is offered to it.
+            of their budget that is offered to it. If a range has to be found, it is the amount for
+            values that are spread out; `plan` also has the amount for values close together, which
+            is larger.
     """
 
     name: str
@@ -103,7 +105,10 @@ class SeveralPlans(Forecasts):
 
     @cached_property
     def spent(self) -> ByLevel:
-        """The amount that a person at each level spends on all questions together."""
+        """The amount that a person at each level spends on all questions together.
+
+        If a range has to be found, it is the amount for values that are spread out.
+        """
         levels = self.budgets.levels
         call = Call(None, None, None, self.neighbours)
         total = np.sum(

@@ -407,14 +407,15 @@ def _closer(
         payers: the levels and the places of `Payers`; both are None if there are none.
 
     Returns:
-        The range, whether nearly all values seem to be the same, and the last counts.
+        The range, whether nearly all values seem to be the same, and the last counts. If the budgets
+        are too small, the range is the whole line.
     """
     start, end = (int(each) for each in line.index_of(line.rounded(np.array(found))))
     cells, window = end - start + 1, None
     certain = max(map(abs, found)) <= _TOGETHER * min(map(abs, found))
     share = _closer_share(counted, before, stages, goal, neighbours, cells, certain=certain)
     if share.quantile > (_HOPELESS if certain else _CLOSE):
-        return found, False, counted
+        return (-math.inf, math.inf), False, counted
     for step in range(ROUNDS):
         ends = []
         far, near = _odds(share.quantile)

@@ -338,11 +338,14 @@ def _width(
     drawn: tuple[int, ...],
     choose: Callable[[Known], Design[Any]],
     wide: Wide,
-) -> float:
-    """Return the forecast width of the interval, given the noisy counts."""
+) -> tuple[float, float]:
+    """Return the forecast width of the interval, given the noisy counts, and the predicted risk.
+
+    The risk decides if both intervals are the whole range.
+    """
     chosen = choose(known)
     counts = LevelCount(drawn, tuple(map(float, stage.rates)), chosen.mechanism.weights)
-    return wide(chosen, counts, known.guess)
+    return wide(chosen, counts, known.guess), chosen.risk
 
 
 @lru_cache(maxsize=4)
@@ -367,7 +370,8 @@ def _way(
     be related to values, different weights require a count, because no interval could be computed
     without it. Then there are two options: count people as well, or give everyone the weight of the
     lowest rung, which requires no count. The option with the smaller predicted error is used, or,
-    if widths of intervals can be predicted, the option with the shorter interval.
+    if widths of intervals can be predicted, the option with the shorter interval. If both intervals
+    are the whole range, predicted errors decide.
     """
     known = _known(terms)
     if not terms.must_count:
@@ -384,8 +388,9 @@ def _way(
             shorter = choose(alike).risk <= choose(later).risk
         else:
             people = tuple(known.guess.tolist())
-            width = _width(later, stage, people, choose, wide)
-            shorter = wide(choose(alike), None, known.guess) <= width
+            equal = choose(alike)
+            width = wide(equal, None, known.guess), equal.risk
+            shorter = width <= _width(later, stage, people, choose, wide)
         if shorter:
             return alike, None
     return later, stage

@@ -34,6 +34,9 @@ _NODES: Final = 33
 _HALVINGS: Final = 48
 """Bisection steps. Ends of intervals are found to 2⁻⁴⁸ of the range, and rounded outwards."""
 
+_ROUNDED: Final = 2.0 * 0.5**_HALVINGS
+"""Bands are wider by this, so rounded intervals of equal length do not end outside them."""
+
 
 class Curve:
     """The Lorenz curve: the total weight of the lightest people, as a function of their share.
@@ -108,7 +111,7 @@ class Curve:
             least, most = self.lowest(truth, apart), 1.0 - self.lowest(1.0 - truth, apart)
             kept = (least + most) / 2.0 - far((most - least) / 2.0) <= drawn
             low, high = np.where(kept, truth, low), np.where(kept, high, truth)
-        return np.where(high <= 2.0 * 0.5**_HALVINGS, 0.0, high)
+        return np.where(high <= _ROUNDED, 0.0, high)
 
     def _far(self, apart: float, beta: float) -> Far:
         """A bound on the largest 1 − beta quantile of |c + noise| for |c| ≤ h, as a function of h.
@@ -339,9 +342,10 @@ class LorenzCells(WeighedCells):
         if self.cells == 2 and self.weighing.closed is not None:
             return self.intervals(raw, assumption, confidence)  # each share determines the other
         if not math.isfinite(self.weighing.scale) or not self._band_by_curve(assumption):
-            return super().band(raw, assumption, confidence)
-        low, high = self._beyond(raw, assumption, confidence)
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+            low, high = super().band(raw, assumption, confidence)
+        else:
+            low, high = self._beyond(raw, assumption, confidence)
+        return np.clip(low - _ROUNDED, 0.0, 1.0), np.clip(high + _ROUNDED, 0.0, 1.0)
 
     def _by_curve(self, assumption: Assumption) -> bool:
         """Whether intervals come from tests of each possible share.

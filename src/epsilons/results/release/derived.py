@@ -422,7 +422,8 @@ class Side(NamedTuple):
         error: a bound on the error of this release at its confidence: for categories, the error of
             the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
             intervals.
-        cap: the most that anyone would have spent under this assumption; None if unknown.
+        cap: the cap with the smallest typical error under this assumption; None if unknown. If this
+            release gave everyone the lowest weight, no cap is larger than that.
         typical: the typical error with this cap; None if unknown.
     """
 
