@@ -41,7 +41,8 @@ def test_a_count_is_one_row_of_whole_numbers() -> None:
 
 
 def test_two_columns_have_a_row_for_each_number() -> None:
-    release = ep.covariance("x", "y", x_bounds=(0, 10), y_bounds=(0, 1), **TERMS)
+    few = {**TERMS, "data": FRAME.head(100)}
+    release = ep.covariance("x", "y", x_bounds=(0, 10), y_bounds=(0, 1), **few)
     rows = {name: tuple(rest[:3]) for name, *rest in release.to_frame().rows()}
     assert release.to_frame()["informative"].to_list() == [False, False, False, True, True]
     assert rows == {

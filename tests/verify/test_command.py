@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def test_verify_fails_where_a_promise_is_not_kept(
         made: Any = real(*args, **given)
         if fault == "weights":
             return replace(made, weights=made.weights + 1)
-        return Silent(**{name: getattr(made, name) for name in made.__dataclass_fields__})
+        return Silent(**{each.name: getattr(made, each.name) for each in fields(made)})
 
     monkeypatch.setattr("epsilons.questions.mean.build_moments", broken)
     draws = ["--draws"] if fault == "noise" else []

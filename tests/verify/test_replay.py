@@ -238,7 +238,7 @@ def test_the_command_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
     path = tmp_path / "people.csv"
     frame().write_csv(path)
     point = Additive.point
-    monkeypatch.setattr(Additive, "point", lambda self, sums: 3 * point(self, sums))
+    monkeypatch.setattr(Additive, "point", lambda *given: 3 * point(*given))
     monkeypatch.setattr("sys.argv", ["epsilons", *arguments(path)])
     from epsilons.asking.commands import main
 

@@ -116,7 +116,7 @@ def test_a_type_that_is_inferred_from_cells_shows(
 
 def test_a_mechanism_that_moves_too_far_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     point = Additive.point
-    monkeypatch.setattr(Additive, "point", lambda self, sums: 3 * point(self, sums))
+    monkeypatch.setattr(Additive, "point", lambda *given: 3 * point(*given))
     shows(asked("mean", "replace", frame()), "value: the upper end")
 
 

@@ -72,6 +72,8 @@ _NONE: Final[Form] = (0.0, 0.0, 0.0)
 class Known(NamedTuple):
     """The inputs of all tests of an interval. Each bound has its own part of the error probability.
 
+    Proof: docs/proofs/pairs.md (13), (16).
+
     Attributes:
         assumption: the assumption about the data.
         beta: the error probability of the interval.
@@ -109,6 +111,7 @@ def largest(excess: Callable[[float], float], low: float, guess: float) -> float
 
     `excess` must be negative at `low`, and is negative at the returned point. The search is fast if
     `excess` is nearly convex.
+    Proof: docs/proofs/pairs.md (14).
     """
     near, far = (low, excess(low)), (guess, excess(guess))
     while far[1] < 0.0:

@@ -26,7 +26,7 @@ from epsilons.results.release.verdict import (
     to_two_digits,
 )
 from epsilons.results.report.numbers import aligned, budget, number, percent
-from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
+from epsilons.results.report.phrases import COVERS_ALL, SIDES, short, side_name, why_worse
 from epsilons.results.report.phrases import related_words as how
 from epsilons.results.report.sheet import (
     Fact,
@@ -248,7 +248,7 @@ def cautions(release: Release) -> Iterator[str]:
     empty = [row for row in rows if row.low <= lo and row.high >= hi]
     if empty:
         of = f" of {len(empty):,} of {len(rows):,} {release.estimate.each[1]}" if several else ""
-        yield f"The interval{of} covers every possible value."
+        yield f"The interval{of} {COVERS_ALL}."
     ends = [row for row in rows if row.informative and row.value in (lo, hi) and lo < hi]
     if ends and not release.estimate.in_percent and math.isfinite(hi):
         what = f"{len(ends):,} estimates are" if len(ends) > 1 else "The estimate is"

@@ -19,6 +19,9 @@ _NAME = 60
 _WEAK = 20.0
 """Above this ε, one record can make a result more than e^20 ≈ 485 million times as likely."""
 
+COVERS_ALL: Final = "covers every possible value"
+"""The words of a warning about an interval. `print` omits it if the verdict is "Not usable"."""
+
 _VISIBLY = 1.005
 """If the ratio of two errors is larger than this, their difference is visible in print, and a
 sentence explains it."""

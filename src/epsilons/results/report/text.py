@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from epsilons.results.report.numbers import number
-from epsilons.results.report.phrases import LABELS, SEEDED, spending_table
+from epsilons.results.report.phrases import COVERS_ALL, LABELS, SEEDED, spending_table
 from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable, shown
 
 __all__ = ["brief", "first_tables", "printed", "table", "wrapped"]
@@ -52,7 +52,7 @@ def brief(sheet: Sheet) -> str:
     verdicts = [part.words for part in sheet.of("verdict") if isinstance(part, Note)]
     warnings = [f"Warning: {part.words}" for part in sheet.of("warning") if isinstance(part, Note)]
     if any("ot usable" in each for each in verdicts):  # the warning would repeat the verdict
-        warnings = [each for each in warnings if "covers everything" not in each]
+        warnings = [each for each in warnings if COVERS_ALL not in each]
     lines += [wrapped(each) for each in (*verdicts, *warnings, *sheet.summary)]
     return "\n".join([*lines, DETAILS])
 
