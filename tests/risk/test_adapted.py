@@ -268,7 +268,5 @@ def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assu
     goal = MeanGoal(assumption, "mse", 0.95, 0.1)
     weighing = allocate_for(budgets, goal, "optimal").weighing
     seen = Seen(0.0, 0.01, 0.0)
-    one, many = (
-        Spreading(weighing, assumption, Division.evenly(times)) for times in (1, 12)
-    )
+    one, many = (Spreading(weighing, assumption, Division.evenly(times)) for times in (1, 12))
     assert many.error("chance", seen, 0.05) > 1.15 * one.error("chance", seen, 0.05)
