@@ -9,7 +9,9 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,7 +42,7 @@ turns run all cases."""
 
 
 def pytest_report_header() -> str:
-    return f"turn {TURN}: {turns.NAME}={TURN} runs the same cases again"
+    return f"turn {TURN}: {turns.NAME}={TURN} runs the same cases again, with the same noise"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -96,6 +98,40 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()
+
+
+@contextmanager
+def _seeded(name: str) -> Iterator[None]:
+    """Replace the system's entropy in this process by a stream that depends on `name` and the turn.
+
+    A test that passes in a turn then passes again, and each turn tries other noise. Programs that
+    tests start draw from the system, as users' programs do.
+    """
+    from epsilons.draws.noise import source
+
+    stream = source.Seeded(zlib.crc32(name.encode()) + (TURN << 32))
+    before = source.os
+    source.os = SimpleNamespace(urandom=stream.bytes)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        source.os = before
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Seed what a test draws, and what the fixtures draw that are made for it alone."""
+    with _seeded(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Seed fixtures that tests share by their own name: any of those tests can be the first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    with _seeded(f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param', '')}"):
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -268,7 +268,9 @@ def test_many_pairs_keep_their_columns_apart(
 ) -> None:
     # The name of the thirteenth pair must differ from the name of any pair's second column.
     many = 14
-    numbers = {f"c{at}": RNG.uniform(0, 1, 50).tolist() for at in range(many)}
+    numbers = {
+        f"c{at}": np.random.default_rng(many).uniform(0, 1, 50).tolist() for at in range(many)
+    }
     data = on_engine(engine, pl.DataFrame({**numbers, "e": [1.0] * 50}), tmp_path, request)
     ask = Ask("pairs", (0.0, 1.0), beside=(0.0, 1.0))
 

@@ -17,7 +17,6 @@ from epsilons.errors import ArgumentError
 N = 12
 LABELS = [f"p{i}" for i in range(N)]
 TURNED = [*LABELS[1:], LABELS[0]]
-SEED = ep.Seeded(5)
 
 
 def given(labels: dict[str, Any]) -> dict[str, Any]:
@@ -29,22 +28,18 @@ def given(labels: dict[str, Any]) -> dict[str, Any]:
 
 
 CALLS: dict[str, Callable[..., Any]] = {
-    "mean": lambda values, **more: ep.mean(values, bounds=(0, 1), source=SEED, **more),
-    "sampling": lambda values, **more: ep.papers.sampled_mean(
-        values, bounds=(0, 1), source=SEED, **more
-    ),
+    "mean": lambda values, **more: ep.mean(values, bounds=(0, 1), **more),
+    "sampling": lambda values, **more: ep.papers.sampled_mean(values, bounds=(0, 1), **more),
     "add-remove": lambda values, **more: ep.mean(
-        values, bounds=(0, 1), neighbours="add-remove", levels=[1.0], source=SEED, **more
+        values, bounds=(0, 1), neighbours="add-remove", levels=[1.0], **more
     ),
-    "unknown range": lambda values, **more: ep.mean(values, bounds=None, source=SEED, **more),
+    "unknown range": lambda values, **more: ep.mean(values, bounds=None, **more),
     "unknown range and people": lambda values, **more: ep.mean(
-        values, bounds=None, neighbours="add-remove", levels=[1.0], source=SEED, **more
+        values, bounds=None, neighbours="add-remove", levels=[1.0], **more
     ),
-    "frequencies": lambda values, **more: ep.frequencies(
-        values, categories=[0, 1], source=SEED, **more
-    ),
+    "frequencies": lambda values, **more: ep.frequencies(values, categories=[0, 1], **more),
     "frequencies, add-remove": lambda values, **more: ep.frequencies(
-        values, categories=[0, 1], neighbours="add-remove", levels=[1.0], source=SEED, **more
+        values, categories=[0, 1], neighbours="add-remove", levels=[1.0], **more
     ),
 }
 

@@ -19,7 +19,7 @@ FRAME = pl.DataFrame(
         "e": [0.5, 1.0] * 200,
     }
 )
-TERMS: dict[str, Any] = {"epsilon": "e", "data": FRAME, "source": ep.Seeded(4)}
+TERMS: dict[str, Any] = {"epsilon": "e", "data": FRAME}
 
 
 def test_quantiles_have_a_row_each() -> None:

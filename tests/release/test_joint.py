@@ -21,7 +21,10 @@ SHARES = ep.Frequencies(WORDS, categories=["a", "b", "c", "d"])
 
 
 def published(seed: int = 3, **given: Any) -> ep.Releases:
-    asked: dict[str, Any] = {"epsilon": RNG.choice([0.5, 1.0, 2.0], N), **given}
+    asked: dict[str, Any] = {
+        "epsilon": np.random.default_rng(5).choice([0.5, 1.0, 2.0], N),
+        **given,
+    }
     return ep.publish([MEAN, SHARES, MEAN], source=ep.Seeded(seed), **asked)
 
 

@@ -72,7 +72,9 @@ RELEASES: dict[str, Any] = {
     "bins": lambda: shares(edges=[0, 18, 22.5, math.inf], project=False),
     "local mean": lambda: local(ep.local.Mean((0, 40)), VALUES),
     "local bit": lambda: local(ep.local.Bit(levels=[1.0]), VALUES > 20.0),
-    "local vector": lambda: local(ep.local.Vector(3), RNG.normal(size=(PEOPLE, 3)) / 9.0),
+    "local vector": lambda: local(
+        ep.local.Vector(3), np.random.default_rng(3).normal(size=(PEOPLE, 3)) / 9.0
+    ),
     "local frequencies": lambda: local(ep.local.Frequencies(["red", "green", "blue"]), COLOURS),
     "rappor": lambda: local(ep.local.Frequencies(4, method="rappor"), np.arange(PEOPLE) % 4),
 }

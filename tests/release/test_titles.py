@@ -42,7 +42,7 @@ def shares(**more: Any) -> ep.Release:
 
 def vector() -> ep.Release:
     survey = ep.local.Vector(2)
-    points = RNG.uniform(-0.5, 0.5, (50, 2))
+    points = np.random.default_rng(4).uniform(-0.5, 0.5, (50, 2))
     release: ep.Release = survey.estimate(survey.randomize_many(points, np.full(50, 1.0)))
     return release
 

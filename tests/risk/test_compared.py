@@ -34,7 +34,6 @@ from epsilons.risk.spread import WeighedSpread
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 
-RNG: Final = np.random.default_rng(5)
 DRAWS: Final = 200_000
 TAIL: Final = 1e-9
 BETA: Final = 0.1
@@ -54,10 +53,11 @@ def rare(missed: Any, beta: float = BETA) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [(1.0, 1.0), (1.0, 0.3), (0.05, 2.0), (1.0, 0.0)])
 def test_the_noises_of_two_means_are_combined(one: float, other: float) -> None:
+    rng = np.random.default_rng(5)
     alike = (0.01, 0.01)  # equal weights have no bias
     margins = [Weighed(weighing(scale, alike), 0.0) for scale in (one, other)]
     reach = error_of_two(margins, (RELATED, RELATED), (1.0, 1.0), BETA)
-    noise = one * RNG.laplace(size=DRAWS) - other * RNG.laplace(size=DRAWS)
+    noise = one * rng.laplace(size=DRAWS) - other * rng.laplace(size=DRAWS)
     missed = np.abs(noise) > reach
     rare(missed)
     assert missed.sum() >= binom.isf(1.0 - TAIL, DRAWS, BETA)  # the bound is exact
@@ -67,10 +67,11 @@ def test_the_noises_of_two_means_are_combined(one: float, other: float) -> None:
 
 
 def test_the_second_bias_may_follow_the_noise_of_the_first() -> None:
+    rng = np.random.default_rng(5)
     margins = [Weighed(weighing(0.05), 0.01), Weighed(weighing(0.07), 0.02)]
     reach = error_of_two(margins, (RELATED, RELATED), (1.0, 1.0), BETA)
     bias = margins[0].weighing.bias
-    first, second = 0.05 * RNG.laplace(size=DRAWS), 0.07 * RNG.laplace(size=DRAWS)
+    first, second = 0.05 * rng.laplace(size=DRAWS), 0.07 * rng.laplace(size=DRAWS)
     follows = np.sign(second - first)  # the worst bias, chosen after the first number is known
     missed = np.abs(second - first + 2.0 * bias * follows) > reach - 0.03
     rare(missed)
@@ -78,6 +79,7 @@ def test_the_second_bias_may_follow_the_noise_of_the_first() -> None:
 
 
 def test_sums_of_the_same_people_add_up_completely() -> None:
+    rng = np.random.default_rng(5)
     margin = Weighed(weighing(0.0), 0.0)
     alone = error_of_two([margin, margin], (SAMPLE, SAMPLE), (1.0, 0.0), BETA)
     both = error_of_two([margin, margin], (SAMPLE, SAMPLE), (1.0, 1.0), BETA)
@@ -86,8 +88,8 @@ def test_sums_of_the_same_people_add_up_completely() -> None:
     for loudness in (1.0, 3.0):  # both releases have the same weighted sum, and independent noise
         noisy = Weighed(weighing(loudness * deviation), 0.0)
         reach = error_of_two([noisy, noisy], (SAMPLE, SAMPLE), (1.0, 1.0), BETA)
-        same = 2.0 * deviation * RNG.normal(size=DRAWS)
-        noise = loudness * deviation * (RNG.laplace(size=DRAWS) + RNG.laplace(size=DRAWS))
+        same = 2.0 * deviation * rng.normal(size=DRAWS)
+        noise = loudness * deviation * (rng.laplace(size=DRAWS) + rng.laplace(size=DRAWS))
         rare(np.abs(same + noise) > reach)
 
 
@@ -136,8 +138,9 @@ def test_what_was_drawn_for_a_spread_does_not_choose() -> None:
 
 
 def test_a_quotient_has_the_extremes_of_both_intervals() -> None:
+    rng = np.random.default_rng(5)
     for _ in range(200):
-        (a, b), (c, d) = np.sort(RNG.random((2, 2)) + 0.01).tolist()
+        (a, b), (c, d) = np.sort(rng.random((2, 2)) + 0.01).tolist()
         ends = [below / above for above, below in product((a, b), (c, d))]
         assert quotient((a, b), (c, d)) == (min(ends), max(ends))
         assert quotient((-b, -a), (-d, -c)) == (min(ends), max(ends))
@@ -146,12 +149,13 @@ def test_a_quotient_has_the_extremes_of_both_intervals() -> None:
 
 
 def test_the_ratio_of_two_means_misses_rarely() -> None:
+    rng = np.random.default_rng(5)
     truth, bounds = (0.5, 0.8), (0.0, 1.0)
     margins = Weighed(weighing(0.05, (0.01, 0.01)), 0.0), Weighed(weighing(0.02, (0.01, 0.01)), 0.0)
     missed = []
     for _ in range(400):
-        first = truth[0] + 0.05 * RNG.laplace()
-        second = truth[1] + 0.02 * RNG.laplace()
+        first = truth[0] + 0.05 * rng.laplace()
+        second = truth[1] + 0.02 * rng.laplace()
         two = TwoMeans(margins, (first, second), bounds, (RELATED, RELATED), BETA)
         low, high = two.ratio
         missed.append(not low <= truth[1] / truth[0] <= high)
@@ -245,10 +249,11 @@ def test_a_share_alone_has_its_own_interval() -> None:
 
 @pytest.mark.parametrize("cells", [65, 2000])
 def test_many_cells_are_bounded_by_independent_noise(cells: int) -> None:
+    rng = np.random.default_rng(5)
     values = np.where(np.arange(cells) % 2, 1.0, 0.0)
     margin = WeighedCells(weighing(0.001, (0.01, 0.01), closed=ClosedNoise(cells)), 0.0, cells)
     far = margin.off(values, RELATED, 1.0 - BETA)
-    noise = 0.001 * RNG.laplace(size=(DRAWS // 100, cells)) @ (values - 0.5)
+    noise = 0.001 * rng.laplace(size=(DRAWS // 100, cells)) @ (values - 0.5)
     rare(np.abs(noise) > far)
     assert far < 1.5 * np.quantile(np.abs(noise), 1.0 - BETA)
 
@@ -264,10 +269,11 @@ def public(*scales: float, drawn: float = 5.0) -> PublicGroups:
 
 @pytest.mark.parametrize("weights", [(0.2, 0.3, 0.5), (1.0, -2.0, 0.5), (1.0, 0.01, 0.01)])
 def test_a_weighted_sum_of_public_groups_covers_noise_and_bias(weights: Any) -> None:
+    rng = np.random.default_rng(5)
     scales, values = np.array([0.01, 0.02, 0.04]), np.array(weights)
     margin = public(*scales.tolist())
     low, high = margin.combination(values, (0.0, 10.0), RELATED, 1.0 - BETA)
-    noise = RNG.laplace(size=(DRAWS, 3)) @ (values * scales)
+    noise = rng.laplace(size=(DRAWS, 3)) @ (values * scales)
     bias = float(np.abs(values).sum()) * weighing(0.0).bias
     assert (low + high) / 2.0 == pytest.approx(5.0 * values.sum())
     rare(10.0 * np.abs(noise + bias) > (high - low) / 2.0)

@@ -74,7 +74,7 @@ def test_the_interval_is_narrower_than_two_intervals_side_by_side() -> None:
 
 
 def test_a_share_by_its_name() -> None:
-    later = np.where(RNG.random(N) < 0.5, "no", ANSWERS)
+    later = np.where(np.random.default_rng(7).random(N) < 0.5, "no", ANSWERS)
     found = ep.compare(shares(1), shares(2, later))
     assert found["no"].differs
     assert found["no"].value > 0.2
@@ -194,7 +194,7 @@ def test_which_categories_differ() -> None:
 
 def test_many_groups_print_twelve_rows() -> None:
     labels = list(range(30))
-    by = RNG.integers(0, 30, N)
+    by = np.random.default_rng(9).integers(0, 30, N)
     found = year(1, by=by, groups=labels, groups_are="public", related=False).differences()
     assert len(found) == 435
     assert len(str(found).splitlines()) == 1 + 1 + 1 + 12 + 1 + 1

@@ -26,7 +26,7 @@ VALUES = RNG.normal(50.0, 9.0, N)
 PLACES = [("north", "south")[i % 2] for i in range(N)]
 EPSILON = np.resize([0.5, 1.0, 3.0], N)
 OPEN: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 3.0]}
-GIVEN: dict[str, Any] = {"epsilon": EPSILON, "source": ep.Seeded(4)}
+GIVEN: dict[str, Any] = {"epsilon": EPSILON}
 
 
 def local() -> ep.Release:
