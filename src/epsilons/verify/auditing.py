@@ -61,6 +61,14 @@ class Audit:
         samples: number of outputs used, from both data sets, for search and proof.
         guesses: number of proof outputs on which the auditor guessed rather than passed.
         right: number of correct guesses.
+
+    Examples:
+        >>> import numpy as np
+        >>> import epsilons as ep
+        >>> draws = [np.random.default_rng(seed).random(50_000) for seed in (1, 2)]
+        >>> found = ep.verify.audit(draws[0] < 0.75, draws[1] < 0.25, epsilon=0.5)
+        >>> found.passes, round(found.loss, 1)
+        (False, 1.1)
     """
 
     loss: float
