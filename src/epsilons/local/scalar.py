@@ -172,7 +172,7 @@ class Mean(Randomizer):
         >>> reports = question.randomize_many([3.5, 8.0] * 500, 3.0, source=ep.Seeded(1))
         >>> release = question.estimate(reports)
         >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
-        (7.0, [5.8, 8.1])
+        (5.7, [4.9, 6.5])
     """
 
     bounds: tuple[float, float]

@@ -242,7 +242,8 @@ class State:
         >>> question = ep.local.Bit(levels=[0.5, 1.0])
         >>> answers = [True] * 60, [False] * 40
         >>> states = [question.state(question.randomize_many(each, 1.0)) for each in answers]
-        >>> states[0] + states[1]
+        >>> state = states[0] + states[1]
+        >>> state
         State('bit', 100 people, weights='variance')
     """
 
