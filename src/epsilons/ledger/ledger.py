@@ -47,6 +47,16 @@ class Ledger:
     Raises:
         LedgerError: there is no ledger, or a ledger of another version.
         StorageError: the database cannot be opened.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> ledger = ep.Ledger.create("people.db")
+        >>> print(ledger.enrol(person=["ann", "bo"], epsilon=[1.0, 2.0]))
+        Enrolled 2 people: 2 new, 0 raised, 0 lowered.
+        >>> asked = {"bounds": (0, 24), "person": ["ann", "bo"]}
+        >>> release = ep.mean([3.5, 8.0], ledger=ledger.claim("january", share=1 / 4), **asked)
+        >>> ledger.account("ann").left, ledger.check().holds
+        (0.75, True)
     """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:

@@ -62,6 +62,14 @@ class Bit(Randomizer):
 
     Reference:
         Paper *local*, Algorithm 2, for every ε in [0, ∞], and for a share instead of a mean of ±1.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Bit(levels=[0.5, 1.0])
+        >>> reports = question.randomize_many([True, False] * 500, 1.0, source=ep.Seeded(1))
+        >>> release = question.estimate(reports)
+        >>> round(release.value, 2), [round(end, 2) for end in release.interval()]
+        (0.53, [0.44, 0.62])
     """
 
     missing: LocalMissing = "error"
@@ -157,6 +165,14 @@ class Mean(Randomizer):
         Paper *local*, Algorithm 1 (Laplace), on integers; Algorithm 2 (randomized response) after
         rounding the value at random to an end of the range. Wang et al. (2019), "Collecting and
         analyzing multidimensional data with local differential privacy" (piecewise), on integers.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Mean(bounds=(0, 24), levels=[1.0, 3.0])
+        >>> reports = question.randomize_many([3.5, 8.0] * 500, 3.0, source=ep.Seeded(1))
+        >>> release = question.estimate(reports)
+        >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
+        (5.7, [4.9, 6.5])
     """
 
     bounds: tuple[float, float]

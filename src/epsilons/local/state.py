@@ -236,6 +236,15 @@ class State:
         levels: the distribution of budgets.
         terms: the terms on which reports were accepted: the declared levels, or None; for means,
             also whether numbers with noise were accepted.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Bit(levels=[0.5, 1.0])
+        >>> answers = [True] * 60, [False] * 40
+        >>> states = [question.state(question.randomize_many(each, 1.0)) for each in answers]
+        >>> state = states[0] + states[1]
+        >>> state
+        State('bit', 100 people, weights='variance')
     """
 
     kind: str

@@ -72,6 +72,14 @@ def reduced_mean(
 
     Reference:
         Paper *gaussian*, Algorithm 8. `Reduced` lists the differences.
+
+    Examples:
+        >>> import numpy as np
+        >>> import epsilons as ep
+        >>> heights = np.random.default_rng(1).normal(170, 10, 10_000)
+        >>> release = ep.papers.reduced_mean(heights, epsilon=1.0, source=ep.Seeded(1))
+        >>> round(release.value), ep.verify.exact(release.mechanism).holds
+        (170, True)
     """
     question = Mean(
         values,

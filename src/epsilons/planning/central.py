@@ -93,6 +93,14 @@ class Plan(Asked):
             and errors are leading terms for that guess.
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
         wanted: the half-width that the user wants; None if they did not set a goal.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> plan = ep.plan({0.05: 4, 1.0: 3996}, bounds=(0, 24))
+        >>> plan.best, round(plan.forecasts[0].rmse, 3)
+        ('optimal', 0.024)
+        >>> {name: round(gain, 1) for name, gain in plan.gains.items()}
+        {'threshold': 1.0, 'uniform': 7.0}
     """
 
     forecasts: tuple[Forecast, ...]

@@ -153,6 +153,14 @@ class Quantile(Question):
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Quantile("minutes", [0.25, 0.75], bounds=(0, 120))
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> release.value.round(1).tolist()
+        [17.3, 36.6]
     """
 
     statistic: ClassVar[str] = "quantile"

@@ -51,6 +51,14 @@ def exact(mechanism: object) -> Verdict:
     Raises:
         PrivacyError: the kind of the mechanism is unknown, the mechanism contradicts its kind, or
             this checker cannot bound the losses of one of its laws.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> verdict = ep.verify.exact(release.mechanism)
+        >>> verdict.holds, verdict.exact
+        (True, True)
     """
     kind = getattr(mechanism, "kind", None)
     if kind not in KINDS:
@@ -253,6 +261,11 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
 
     Raises:
         PrivacyError: the rows of the table are not probabilities.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> ep.verify.exact_channel(ep.local.Bit().channel(0.5)).holds
+        True
     """
     rows = [[int(chance) for chance in row] for row in channel.chances]
     if len(rows) != len(channel.inputs) or len(rows) < 2:

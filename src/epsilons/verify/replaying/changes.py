@@ -169,6 +169,15 @@ class Change:
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> question = ep.Mean(hours, bounds=(0, 24))
+        >>> change = ep.verify.Change("all day", rows=[{"values": 1440.0}])
+        >>> found = ep.verify.replay(question, epsilon=epsilon, changes=[change])
+        >>> found.outcomes[0].change, found.holds
+        ('all day', True)
     """
 
     words: str

@@ -69,6 +69,13 @@ class Replay:
         statistic: the statistic that was replayed.
         neighbours: the relation between neighbouring data sets.
         outcomes: the result of each change.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> found = ep.verify.replay(ep.Mean(hours, bounds=(0, 24)), epsilon=epsilon)
+        >>> found.holds, found.statistic, found.neighbours
+        (True, 'mean', 'replace')
     """
 
     statistic: str
@@ -191,6 +198,12 @@ def replay(
         ArgumentError: an argument is invalid, or a change affects more than one person.
         DataError: the unchanged data cannot be used.
         FileError: the file is missing, or its content does not match its name.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> ep.verify.replay(ep.Mean(hours, bounds=(0, 24)), epsilon=epsilon).holds
+        True
     """
     given = dict(locals())
     if not hasattr(question, "call"):
