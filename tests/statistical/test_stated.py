@@ -1,0 +1,419 @@
+"""No stated error is too small or too large by a tenth.
+
+Noise is drawn from the mechanism of a release, and every statistic is computed here from what is
+drawn. So the distribution of its error is known, up to the precision of a simulation. The root mean
+square error and the half-width of every interval that the release states must agree with it within
+6 %. Everyone has the same budget, and the statement is about exactly these people, so there is no
+other error than noise.
+
+Seeds are fixed, and the simulations have standard errors of about 1 %. With random seeds, correct
+code would fail with probability below 10⁻⁶.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import epsilons as ep
+from epsilons.types import Floats
+
+DRAWS: Final = 40_000
+NEAR: Final = 0.06
+BETA: Final = 0.05
+
+N: Final = 4000
+EPSILON: Final = 2.0
+RNG: Final = np.random.default_rng(5)
+UNIT: Final = RNG.beta(2.0, 4.0, N)
+X: Final = -10.0 + 40.0 * UNIT
+Y: Final = 5.0 * np.clip(0.5 * UNIT + 0.3 * RNG.random(N), 0.0, 1.0)
+HALF: Final = (RNG.random(N) < 0.4).astype(np.int64)
+RANGE: Final = (-10.0, 30.0)
+
+Stated = tuple[str, float, float]
+"""A name, the number that a release states, and the same number from a simulation."""
+
+
+def quantile(errors: Floats, beta: float = BETA) -> float:
+    """Return the error that is exceeded with probability beta."""
+    return float(np.quantile(np.abs(errors), 1.0 - beta))
+
+
+def noise(release: ep.Release) -> Floats:
+    """Draw the noise of a release, in the integers of its mechanism."""
+    return np.asarray(release.mechanism.draw(ep.Seeded(3), DRAWS), dtype=np.float64)
+
+
+def laplace(numbers: int) -> Floats:
+    """Draw Laplace noise for what one person changes by at most 1 in all."""
+    return np.random.default_rng(1).laplace(scale=1.0 / EPSILON, size=(numbers, DRAWS))
+
+
+def ends(name: str, found: Any, errors: Floats, beta: float = BETA) -> Iterator[Stated]:
+    """Compare both ends of an interval with the error that is exceeded with probability beta."""
+    value, low, high = found
+    far = quantile(errors, beta)
+    yield f"{name}, lower end", value - low, far
+    yield f"{name}, upper end", high - value, far
+
+
+def typical(release: ep.Release, errors: Floats) -> Stated:
+    """Compare the stated risk of one number with its mean squared error."""
+    return "risk", release.risk, float(np.mean(errors**2))
+
+
+def asked(add_remove: bool) -> dict[str, Any]:
+    private = {"neighbours": "add-remove"} if add_remove else {}
+    return {"epsilon": EPSILON, "source": ep.Seeded(1), **private}
+
+
+# The moments of cells, into which everyone divides one unit: x², 2x(1 − x) and (1 − x)².
+
+LINE: Final = np.array([0.5, 0.0, -0.5])
+SQUARE: Final = np.array([0.25, -0.25, 0.25])
+EVEN: Final = np.ones(3)
+
+
+def variance_of(cells: Floats, line: Floats, square: Floats) -> Any:
+    return cells @ square - (cells @ line) ** 2
+
+
+def drawn_cells(release: ep.Release, *, add_remove: bool) -> tuple[Floats, Floats]:
+    """Return the shares of cells that were drawn, and shares with new noise around them."""
+    estimate: Any = release.estimate
+    margin, mechanism = getattr(estimate.margin, "moments", estimate.margin), release.mechanism
+    if not add_remove:
+        shares = np.asarray(getattr(margin, "shares", release.raw))
+        return shares, shares + noise(release) / float(mechanism.divisor)
+    counts = margin.drawn / margin.largest
+    again = counts + laplace(len(counts)).T
+    return counts / counts.sum(), again / again.sum(axis=1, keepdims=True)
+
+
+def a_mean(add_remove: bool) -> Iterator[Stated]:
+    lo, hi = RANGE
+    names = ("optimal", "staircase")
+    if add_remove:
+        names = ("transformed", "shifted", "independent", "hourglass", "staircase2d")
+    for name in names:
+        release = ep.mean(X, bounds=RANGE, method=name, **asked(add_remove))
+        mechanism: Any = release.mechanism
+        found = (release.raw, *release.interval(1.0 - BETA))
+        if not add_remove:
+            weight = float(getattr(mechanism, "all_weights", mechanism.divisor))
+            z = noise(release).reshape(DRAWS, -1)[:, 0] * ((hi - lo) / weight)
+            yield typical(release, z)
+            yield from ends(name, found, z)
+            continue
+        unit = float(mechanism.steps * mechanism.weights[0]) * N
+        drawn = noise(release) @ np.linalg.inv(np.array(mechanism.matrix, dtype=np.float64)).T
+        sums, people = (hi - lo) * drawn.T / unit
+        m = (release.raw - lo) / (hi - lo)
+        yield from ends(name, found, sums - m * people)
+        # The stated error is that of the worst mean, which is at an end of the range.
+        worst = max(float(np.mean((sums - end * people) ** 2)) for end in (0.0, 1.0))
+        yield f"risk, {name}", release.risk, worst
+
+
+def a_total(add_remove: bool) -> Iterator[Stated]:
+    """Under add/remove, someone adds hi·x to one sum, and lo·(1 − x) to the other."""
+    release = ep.total(
+        X, bounds=RANGE, method="transformed" if add_remove else "optimal", **asked(add_remove)
+    )
+    one, other = laplace(2)
+    lo, hi = RANGE
+    errors = hi * one + lo * other if add_remove else (hi - lo) * one
+    yield typical(release, errors)
+    yield from ends("total", (release.raw, *release.interval(1.0 - BETA)), errors)
+    worst = ep.total(X, bounds=RANGE, loss="pac", method=release.method, **asked(add_remove))
+    yield "PAC error", worst.risk, quantile(errors)
+
+
+def a_variance(add_remove: bool) -> Iterator[Stated]:
+    release = ep.variance(X, bounds=RANGE, **asked(add_remove))
+    margin: Any = release.estimate.margin.moments
+    if add_remove:
+        cells, again = drawn_cells(release, add_remove=True)
+        at, found = (variance_of(each, LINE, SQUARE) for each in (cells, again))
+    else:
+        mechanism: Any = release.mechanism
+        parts = np.array([float(part) for part in mechanism.parts]) * float(mechanism.all_weights)
+        first, second = margin.drawn
+        z = noise(release) / parts
+        at, found = second - first**2, second + z[:, 1] - (first + z[:, 0]) ** 2
+    unit = (RANGE[1] - RANGE[0]) ** 2
+    errors = unit * (found - at)
+    yield typical(release, errors)
+    yield from ends("variance", (unit * at, *release.interval(1.0 - BETA)), errors, 0.94 * BETA)
+
+
+def a_covariance(add_remove: bool) -> Iterator[Stated]:
+    release = ep.covariance(X, Y, x_bounds=RANGE, y_bounds=(0.0, 5.0), **asked(add_remove))
+    cells, again = drawn_cells(release, add_remove=add_remove)
+    a, b = np.kron(LINE, EVEN), np.kron(EVEN, LINE)
+    aa, bb = np.kron(SQUARE, EVEN), np.kron(EVEN, SQUARE)
+
+    def moments(cells: Floats) -> dict[str, Any]:
+        x, y = 1600.0 * variance_of(cells, a, aa), 25.0 * variance_of(cells, b, bb)
+        both = 200.0 * (cells @ (a * b) - (cells @ a) * (cells @ b))
+        return {
+            "covariance": both,
+            "slope": both / x,
+            "correlation": both / np.sqrt(x * y),
+            "mean of x": 10.0 + 40.0 * (cells @ a),
+            "mean of y": 2.5 + 5.0 * (cells @ b),
+        }
+
+    at, found = moments(cells), moments(again)
+    own = (at["covariance"], *release.interval(1.0 - BETA))
+    stated = [own, release.slope, release.correlation, *release.means]
+    # Parts of the error probability are for means and variances, and for the ratio of variances.
+    parts = [0.94, 0.94, 0.84, 1.0, 1.0]
+    yield typical(release, found["covariance"] - own[0])
+    for name, each, part in zip(at, stated, parts, strict=True):
+        yield from ends(name, each, found[name] - at[name], part * BETA)
+
+
+def some_frequencies(add_remove: bool) -> Iterator[Stated]:
+    release = ep.frequencies(np.arange(N) % 6, categories=range(6), **asked(add_remove))
+    cells, again = drawn_cells(release, add_remove=add_remove)
+    errors = again - cells
+    yield "risk", release.risk, float(np.mean(np.sum(errors**2, axis=1)))
+    for j, found in enumerate(zip(cells, *release.interval(1.0 - BETA), strict=True)):
+        yield from ends(f"share {j}", found, errors[:, j])
+    largest = np.abs(errors).max(axis=1)
+    for j, found in enumerate(zip(cells, *release.band(1.0 - BETA), strict=True)):
+        yield from ends(f"band {j}", found, largest)
+    yield "largest error", release.error_at_once, quantile(largest)
+
+
+def some_groups(add_remove: bool) -> Iterator[Stated]:
+    """Each group has two cells: the sums of x and of 1 − x, on a unit range."""
+    given = asked(add_remove)
+    release = ep.mean(1.0 + 9.0 * UNIT, bounds=(1.0, 10.0), by=HALF, groups=[0, 1], **given)
+    margin: Any = release.estimate.margin
+    if add_remove:
+        cells = margin.drawn[:4] / margin.largest
+        again = cells + laplace(4).T
+    else:
+        cells = margin.drawn[:4]
+        again = cells + noise(release)[:, :4] / float(release.mechanism.divisor)
+
+    def means(cells: Floats) -> Floats:
+        first = cells.T
+        return 1.0 + 9.0 * (first[::2] / (first[::2] + first[1::2]))
+
+    at, found = means(cells), means(again)
+    yield "risk", release.risk, float(np.mean(np.sum((found - at[:, None]) ** 2, axis=0)))
+    # The rest of the error probability of a comparison is for the shares and means of both groups.
+    yield from of_groups(release, at, found, 0.56 if add_remove else 0.88)
+
+
+def public_groups() -> Iterator[Stated]:
+    values = 1.0 + 9.0 * UNIT
+    release = ep.mean(
+        values,
+        bounds=(1.0, 10.0),
+        by=HALF,
+        groups=[0, 1],
+        groups_are="public",
+        method="optimal",
+        **asked(False),
+    )
+    margin: Any = release.estimate.margin
+    people = np.bincount(HALF)
+    errors = laplace(2) * (9.0 / people)[:, None]
+    yield "risk", release.risk, float(np.mean(np.sum(errors**2, axis=0)))
+    yield from of_groups(release, margin.drawn, margin.drawn[:, None] + errors, 1.0)
+
+
+def of_groups(release: ep.Release, at: Floats, found: Floats, part: float) -> Iterator[Stated]:
+    errors = found - at[:, None]
+    for j, each in enumerate(zip(at, *release.interval(1.0 - BETA), strict=True)):
+        yield from ends(f"group {j}", each, errors[j])
+    for j, each in enumerate(zip(at, *release.band(1.0 - BETA), strict=True)):
+        yield from ends(f"band {j}", each, errors[j], BETA / 2.0)
+    apart, times = release.difference(0, 1), release.ratio(0, 1)
+    between = (at[0] - at[1], apart.low, apart.high)
+    yield from ends("difference", between, errors[0] - errors[1], part * BETA)
+    between = (at[0] / at[1], times.low, times.high)
+    yield from ends("ratio", between, found[0] / found[1] - at[0] / at[1], part * BETA)
+
+
+def a_count() -> Iterator[Stated]:
+    """Noise is so large here that its lattice of integers does not matter."""
+    private = {**asked(True), "epsilon": np.full(N, 0.04), "levels": [0.04]}
+    release = ep.count(**private)
+    errors = laplace(1)[0] * (EPSILON / 0.04)
+    yield typical(release, errors)
+    yield from ends("count", (release.raw, *release.interval(1.0 - BETA)), errors)
+
+
+def derived(add_remove: bool) -> Iterator[Stated]:
+    """Totals, numbers of people and changes, which follow from releases."""
+    name = "transformed" if add_remove else "optimal"
+    first, second = (
+        ep.mean(
+            1.0 + 9.0 * each,
+            bounds=(1.0, 10.0),
+            method=name,
+            **{**asked(add_remove), "source": ep.Seeded(at)},
+        )
+        for at, each in enumerate((UNIT, UNIT**2))
+    )
+    one, other = laplace(2)
+    total = first.total(1.0 - BETA)
+    yield from ends("total", total, 10.0 * one + other if add_remove else 9.0 * one)
+    if not add_remove:
+        found = {
+            row.what: (row.value, row.low, row.high)
+            for row in ep.compare(first, second, 1.0 - BETA)
+        }
+        yield from ends("change", found["change"], 9.0 * (one - other) / N)
+        before, after = first.raw + 9.0 * one / N, second.raw + 9.0 * other / N
+        yield from ends("factor", found["factor"], after / before - second.raw / first.raw)
+    shares = ep.frequencies(np.arange(N) % 6, categories=range(6), **asked(add_remove))
+    counts = shares.counts(1.0 - BETA)
+    z = laplace(6) if add_remove else N * noise(shares).T / float(shares.mechanism.divisor)
+    yield from ends("count", (counts.value[0], counts.low[0], counts.high[0]), z[0])
+    largest = np.abs(z).max(axis=0)
+    yield from ends("counts", (counts.value[0], counts.band_low[0], counts.band_high[0]), largest)
+
+
+def forecasts(add_remove: bool) -> Iterator[Stated]:
+    """What a plan forecasts, for values that are spread evenly over the range or the categories."""
+    given = {"neighbours": "add-remove" if add_remove else "replace", "related": True}
+    lo, hi = RANGE
+
+    def forecast(
+        name: str, errors: Floats, each: Floats | None = None, **more: Any
+    ) -> Iterator[Stated]:
+        plan = ep.plan({EPSILON: N}, **given | more)
+        found = plan["transformed" if add_remove else "optimal"]
+        mse = float(np.mean((errors if each is None else each) ** 2))
+        yield f"{name}, typical", found.rmse**2, mse
+        yield f"{name}, worst", found.worst**2, mse
+        yield f"{name}, PAC", found.pac, quantile(errors)
+
+    one, other, *_ = z = laplace(6)
+    own = {"bounds": RANGE, "about": "people"}
+    yield from forecast("mean", (hi - lo) * one / N, **own)
+    total = hi * one + lo * other if add_remove else (hi - lo) * one
+    yield from forecast("total", total, bounds=RANGE, statistic="total")
+    if add_remove:
+        cells = 1.0 / 3.0 + z[:3] / N
+        found = variance_of((cells / cells.sum(axis=0)).T, LINE, SQUARE)
+        shares = (1.0 / 6.0 + z / N) / (1.0 + z.sum(axis=0) / N) - 1.0 / 6.0
+    else:
+        # The squares of a variance have a third of the noise of its mean, which has 4/3 of the
+        # noise of a mean alone.
+        found = 4.0 / 9.0 * other / N
+        release = ep.frequencies(np.arange(N) % 6, categories=range(6), **asked(add_remove))
+        shares = noise(release).T / float(release.mechanism.divisor)
+    yield from forecast(
+        "variance", (hi - lo) ** 2 * (found - np.mean(found)), statistic="variance", **own
+    )
+    largest = np.abs(shares).max(axis=0)
+    yield from forecast(
+        "frequencies", largest, shares, statistic="frequencies", categories=6, about="people"
+    )
+
+
+BINS: Final = 20
+
+
+def excluded_from(release: ep.Release, sign: float) -> float:
+    """Return how far a share below the middle is from ½ if the interval of the median excludes it.
+
+    Everyone is in one of the two bins in the middle. The noise is taken away.
+
+    Args:
+        release: frequencies of bins.
+        sign: 1 if more than half of the people are below the middle, or −1.
+    """
+    estimate: Any = release.estimate
+
+    def excludes(off: float) -> bool:
+        shares = np.zeros(BINS)
+        shares[BINS // 2 - 1], shares[BINS // 2] = 0.5 + sign * off, 0.5 - sign * off
+        if release.neighbours == "replace":
+            again = replace(estimate, raw=shares)
+        else:
+            margin = replace(estimate.margin, drawn=shares * estimate.margin.total)
+            again = replace(estimate, margin=margin)
+        found = replace(release, estimate=again).quantile(0.5, 1.0 - BETA)
+        return BINS / 2 in (found.low, found.high)
+
+    low, high = 0.0, 0.5
+    for _ in range(14):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if excludes(middle) else (middle, high)
+    return high
+
+
+def a_quantile(add_remove: bool) -> Iterator[Stated]:
+    """A median is tested with the noise of half of the bins, or with the error of a sample."""
+    given = {"edges": range(BINS + 1), **asked(add_remove)}
+    values = np.arange(N) % BINS + 0.5
+    noisy = ep.frequencies(values, **given)
+    if add_remove:
+        below, above = laplace(BINS).reshape(2, BINS // 2, -1).sum(axis=1) / N
+        sums = 0.5 * (below - above)
+    else:
+        sums = noise(noisy)[:, : BINS // 2].sum(axis=1) / float(noisy.mechanism.divisor)
+    expected = {"noise": (noisy, quantile(sums))}
+
+    def hoeffding(beta: float) -> float:
+        return math.sqrt(-math.log(beta) / (2.0 * N))
+
+    # With very large budgets, there is no other error than that of a sample. 0.3 of β are for the
+    # mean of the sample, and the rest is for both sides of the noise.
+    both = hoeffding(0.3 * BETA / 4.0)
+    gaussian = optimize.brentq(lambda z: stats.norm.sf(z) + 0.56 / N**0.5 - BETA / 2.0, 0.0, 9.0)
+    for related, far in (
+        (True, hoeffding(0.3 * BETA / 2.0)),
+        (0.05, min(both, 0.05 * both + hoeffding(0.7 * BETA / 2.0))),
+        (False, gaussian * 0.5 / N**0.5),
+    ):
+        much = {**given, "epsilon": 1e5, "about": "population", "related": related}
+        drawn = hoeffding(0.3 * BETA / 2.0) if add_remove else far
+        expected[f"sample, {related}"] = ep.frequencies(values, **much), drawn
+    for name, (release, far) in expected.items():
+        yield f"{name}, lower end", excluded_from(release, -1.0), far
+        yield f"{name}, upper end", excluded_from(release, 1.0), far
+
+
+CASES: Final[dict[str, Callable[[], Iterator[Stated]]]] = {
+    f"{name}, {'add-remove' if private else 'replace'}": partial(each, private)
+    for name, each in {
+        "mean": a_mean,
+        "groups": some_groups,
+        "total": a_total,
+        "variance": a_variance,
+        "covariance": a_covariance,
+        "frequencies": some_frequencies,
+        "derived": derived,
+        "quantile": a_quantile,
+        "forecasts": forecasts,
+    }.items()
+    for private in (False, True)
+} | {"public groups": public_groups, "count": a_count}
+
+
+@pytest.mark.always
+@pytest.mark.parametrize("case", CASES)
+def test_noise_is_stated_as_it_is(case: str) -> None:
+    wrong = [
+        f"{name}: {stated:.6g} is stated, and {simulated:.6g} simulated ({stated / simulated:.4f})"
+        for name, stated, simulated in CASES[case]()
+        if not abs(stated / simulated - 1.0) < NEAR
+    ]
+    assert not wrong
