@@ -1,0 +1,97 @@
+"""The risk that a release states is the noise plus the error of people, for every assumption.
+
+Both are written out here: the noise from what everyone spends, and the largest error that people's
+values can cause, as docs/proofs/risk.md (4) has it. Moments take the published means as true.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.types import Floats
+
+N = 400
+EPSILON = np.repeat([0.5, 2.0], [300, 100])
+X = np.random.default_rng(3).beta(2.0, 4.0, N)
+Y = np.clip(X + np.random.default_rng(4).normal(0.0, 0.1, N), 0.0, 1.0)
+ASSUMED = list(itertools.product(["people", "population"], [True, 0.1, False]))
+
+CASES: dict[str, Any] = {
+    "mean": lambda **on: ep.mean(40.0 * X - 10.0, bounds=(-10, 30), method="optimal", **on),
+    "variance": lambda **on: ep.variance(40.0 * X - 10.0, bounds=(-10, 30), **on),
+    "covariance": lambda **on: ep.covariance(
+        40.0 * X - 10.0, 5.0 * Y, x_bounds=(-10, 30), y_bounds=(0, 5), **on
+    ),
+    "public groups": lambda **on: ep.mean(
+        40.0 * X - 10.0,
+        bounds=(-10, 30),
+        by=np.arange(N) % 2,
+        groups=[0, 1],
+        groups_are="public",
+        method="optimal",
+        **on,
+    ),
+}
+
+
+def of_people(weights: Floats, about: str, related: Any) -> float:
+    """Return the largest squared error of a weighted mean on a unit range, without noise."""
+    n = len(weights)
+    bias = float(np.abs(weights - 1.0 / n).sum()) / 2.0
+    square, apart = float(weights @ weights), float(np.sum((weights - 1.0 / n) ** 2))
+    sample = 0.5 / math.sqrt(n)
+    if about == "people":
+        # For an odd number, not all values can be at either end of the range, half of them each.
+        largest = 0.25 * (1.0 - (n % 2) / n**2)
+        return largest * n / (n - 1) * apart if related is False else (related * bias) ** 2
+    if related is False:
+        return 0.25 * square
+    within = 0.25 * square + (related * (bias + sample)) ** 2
+    return (bias + sample) ** 2 if related is True else min((bias + sample) ** 2, within)
+
+
+def noise_and_reach(case: str, release: ep.Release, spent: float) -> tuple[float, float]:
+    """Return the variance of the noise, and the length of the range of what is averaged."""
+    margin: Any = release.estimate.margin
+    if case == "mean":
+        return 2.0 / spent**2, 1.0
+    if case == "variance":
+        # The sum of squares has a third of the noise of the sum, which has 4/3 of that of a mean.
+        off = float(margin.moments.drawn[0])
+        return 2.0 * (4.0 / 3.0 / spent) ** 2 * (1.0 / 9.0 + 4.0 * off**2), (0.5 + abs(off)) ** 2
+    line, even = np.array([0.5, 0.0, -0.5]), np.ones(3)
+    a, b = np.kron(line, even), np.kron(even, line)
+    first, second = float(a @ margin.shares), float(b @ margin.shares)
+    # Nine noises that sum to zero, each with this variance; one person changes two cells.
+    each = (2.0 / spent) ** 2 * (8.0 * 17.0) / (9.0 * 10.0)
+    values = (a - first) * (b - second)
+    noise = each * 9.0 / 8.0 * float(np.sum((values - values.mean()) ** 2))
+    ends = [(x - first) * (y - second) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    return noise, max(ends) - min(ends)
+
+
+@pytest.mark.always
+@pytest.mark.parametrize(("about", "related"), ASSUMED)
+@pytest.mark.parametrize("case", CASES)
+def test_risks_are_noise_and_people(case: str, about: str, related: Any) -> None:
+    release = CASES[case](epsilon=EPSILON, about=about, related=related, source=ep.Seeded(2))
+    unit = {"mean": 40.0, "variance": 1600.0, "covariance": 200.0, "public groups": 40.0}[case] ** 2
+    if case == "public groups":
+        expected = 0.0
+        for part in release.mechanism.parts:
+            own = np.repeat(part.weights / float(part.divisor), part.counts)
+            scale = float(part.scale) / float(part.divisor)
+            expected += 2.0 * scale**2 + of_people(own, about, related)
+        assert release.risk == pytest.approx(unit * expected, rel=1e-6)
+        return
+    spent = release.for_each(EPSILON)
+    weights = spent / spent.sum()
+    noise, reach = noise_and_reach(case, release, float(spent.sum()))
+    expected = noise + reach**2 * of_people(weights, about, related)
+    assert release.risk == pytest.approx(unit * expected, rel=1e-4)
