@@ -166,20 +166,21 @@ def test_what_was_spent_is_not_the_array_that_was_given() -> None:
     assert given[0] == 0.25
 
 
-QUESTIONS: dict[str, ep.Question] = {
-    "mean": ep.Mean("x", bounds=(0, 1), related=False),
-    "adaptive mean": ep.Mean("x", bounds=(0, 1), related=False, method="adaptive"),
-    "frequencies": ep.Frequencies("group", categories=[0, 1, 2], related=False),
-    "total": ep.Total("x", bounds=(0, 1), related=False),
-    "variance": ep.Variance("x", bounds=(0, 1), related=False),
-    "covariance": ep.Covariance("x", "x", x_bounds=(0, 1), y_bounds=(0, 1), related=False),
-    "quantile": ep.Quantile("x", q=0.5, bounds=(0, 1), related=False),
-    "groups": ep.Mean("x", bounds=(0, 1), by="group", groups=[0, 1], related=False),
-    "public groups": ep.Mean(
-        "x", bounds=(0, 1), by="group", groups=[0, 1], groups_are="public", related=False
-    ),
-}
+VALUES = np.random.default_rng(2).random(600)
+GIVEN: dict[str, Any] = {"bounds": (0, 1), "related": False}
+BY = {**GIVEN, "by": np.arange(600) % 2, "groups": [0, 1]}
 
+QUESTIONS: dict[str, ep.Question] = {
+    "mean": ep.Mean(VALUES, **GIVEN),
+    "adaptive mean": ep.Mean(VALUES, method="adaptive", **GIVEN),
+    "frequencies": ep.Frequencies(np.arange(600) % 2, categories=[0, 1, 2], related=False),
+    "total": ep.Total(VALUES, **GIVEN),
+    "variance": ep.Variance(VALUES, **GIVEN),
+    "covariance": ep.Covariance(VALUES, VALUES, x_bounds=(0, 1), y_bounds=(0, 1), related=False),
+    "quantile": ep.Quantile(VALUES, q=0.5, **GIVEN),
+    "groups": ep.Mean(VALUES, **BY),
+    "public groups": ep.Mean(VALUES, groups_are="public", **BY),
+}
 
 ONLY_REPLACE = ("adaptive mean", "public groups")
 
@@ -196,12 +197,9 @@ def test_everyone_spends_what_the_checker_finds(name: str, neighbours: str) -> N
     """What a release states is the loss that follows from its mechanism, and no less."""
     levels = np.array([0.2, 1.0, 3.0])
     private = neighbours == "add-remove"
-    rng = np.random.default_rng(2)
-    data = {"x": rng.random(600), "e": np.repeat(levels, 200), "group": np.arange(600) % 2}
     given = {"neighbours": "add-remove", "levels": levels.tolist()} if private else {}
-    question = QUESTIONS[name]
     [release] = ep.publish(
-        [question], epsilon="e", data=pl.DataFrame(data), source=ep.Seeded(1), **given
+        [QUESTIONS[name]], epsilon=np.repeat(levels, 200), source=ep.Seeded(1), **given
     )
     losses = np.array([float(loss) for loss in ep.verify.exact(release.mechanism).losses])
     assert losses[0] == pytest.approx(0.2, rel=1e-6)
