@@ -98,6 +98,21 @@ def drawn_cells(release: ep.Release, *, add_remove: bool) -> tuple[Floats, Float
     return counts / counts.sum(), again / again.sum(axis=1, keepdims=True)
 
 
+def of_a_spread(release: ep.Release) -> Iterator[Stated]:
+    """Each end of a spread allows for the noise of the squares and for that of the mean.
+
+    0.3 of the error probability of an end are for the first, and 0.2 for the second.
+    """
+    if release.spread is None:
+        return
+    margin: Any = release.estimate.margin
+    squares, centre = (-math.log(part * BETA / 2.0) / (EPSILON * N) for part in (0.6, 0.2))
+    middle = 40.0 * math.sqrt(margin.square - margin.offset**2)
+    for name, sign, end in (("low", -1.0, release.spread.low), ("high", 1.0, release.spread.high)):
+        variance = margin.square + sign * squares - (abs(margin.offset) - sign * centre) ** 2
+        yield f"spread, {name}", end - middle, 40.0 * math.sqrt(variance) - middle
+
+
 def a_mean(add_remove: bool) -> Iterator[Stated]:
     lo, hi = RANGE
     names = ("optimal", "staircase")
@@ -112,6 +127,7 @@ def a_mean(add_remove: bool) -> Iterator[Stated]:
             z = noise(release).reshape(DRAWS, -1)[:, 0] * ((hi - lo) / weight)
             yield typical(release, z)
             yield from ends(name, found, z)
+            yield from of_a_spread(release)
             continue
         unit = float(mechanism.steps * mechanism.weights[0]) * N
         drawn = noise(release) @ np.linalg.inv(np.array(mechanism.matrix, dtype=np.float64)).T
