@@ -29,6 +29,10 @@ DRAWS: Final = 40_000
 NEAR: Final = 0.06
 BETA: Final = 0.05
 
+LOOSE: Final = 1.15
+"""The bound on the noise of a combination of several cells or groups is this much too large: it
+holds for every combination (docs/proofs/pairs.md (4))."""
+
 N: Final = 4000
 EPSILON: Final = 2.0
 RNG: Final = np.random.default_rng(5)
@@ -209,6 +213,43 @@ def some_frequencies(add_remove: bool) -> Iterator[Stated]:
     for j, found in enumerate(zip(cells, *release.band(1.0 - BETA), strict=True)):
         yield from ends(f"band {j}", found, largest)
     yield "largest error", release.error_at_once, quantile(largest)
+    worst = ep.frequencies(
+        np.arange(N) % 6, categories=range(6), loss="largest", **asked(add_remove)
+    )
+    if not add_remove:
+        yield "largest square", worst.risk, float(np.mean(largest**2))
+    weights = np.array([1.0, 0.5, -1.0, 0.0, 0.0, 0.0])
+    combined = release.combine(dict(enumerate(weights.tolist())), 1.0 - BETA)
+    own = float(cells @ weights), combined.low, combined.high
+    pairs = (errors[:, 0] - errors[:, 1], BETA / 15.0)
+    if add_remove:
+        # Differences and sums have the ends of simultaneous intervals.
+        far = sum(abs(w) * quantile(errors[:, j], BETA / 3.0) for j, w in enumerate(weights))
+        yield "weighted sum, lower end", own[0] - own[1], far
+        yield "weighted sum, upper end", own[2] - own[0], far
+        pairs = (2.0 * largest, BETA)
+    else:
+        yield from ends("weighted sum", own, LOOSE * (errors @ weights))
+        pairs = (LOOSE * pairs[0], pairs[1])
+    for row in release.differences(1.0 - BETA)[:2]:
+        between = cells[row.first] - cells[row.second]
+        yield from ends("difference", (between, row.low, row.high), *pairs)
+    if add_remove:
+        yield from beside_a_total()
+
+
+def beside_a_total() -> Iterator[Stated]:
+    """Shares of a total with noise of its own: 1/ε is divided between both noises."""
+    release = ep.frequencies(np.arange(N) % 6, categories=range(6), method="total", **asked(True))
+    margin: Any = release.estimate.margin
+    cell, whole = margin.scale / margin.largest, margin.whole_scale / margin.largest
+    yield "loss of both noises", 1.0 / cell + 1.0 / whole, EPSILON
+    z = laplace(7) * (EPSILON * np.array([cell] * 6 + [whole]))[:, None]
+    counts, total = margin.drawn / margin.largest, margin.whole / margin.largest
+    errors = (counts[:, None] + z[:6]) / (total + z[6]) - counts[:, None] / total
+    yield "risk with a total", release.risk, float(np.mean(np.sum(errors**2, axis=0)))
+    found = (counts[0] / total, *(end[0] for end in release.interval(1.0 - BETA)))
+    yield from ends("share of a total", found, errors[0])
 
 
 def some_groups(add_remove: bool) -> Iterator[Stated]:
@@ -233,6 +274,60 @@ def some_groups(add_remove: bool) -> Iterator[Stated]:
     yield from of_groups(release, at, found, 0.56 if add_remove else 0.88)
 
 
+def one_group(add_remove: bool) -> Iterator[Stated]:
+    """The mean of some people, and their share: two cells of theirs, and one of the others."""
+    release = ep.mean(1.0 + 9.0 * UNIT, bounds=(1.0, 10.0), where=HALF == 1, **asked(add_remove))
+    margin: Any = release.estimate.margin
+    drawn = margin.of.drawn
+    if add_remove:
+        again = (drawn / margin.of.largest)[:, None] + laplace(3)
+        drawn = drawn / margin.of.largest
+    else:
+        again = drawn[:, None] + noise(release).T / float(release.mechanism.divisor)
+
+    def mean_and_share(cells: Floats) -> tuple[Any, Any]:
+        first, second, others = cells
+        some = first + second
+        return 1.0 + 9.0 * first / some, some / (some + others)
+
+    (at, share), (means, shares) = mean_and_share(drawn), mean_and_share(again)
+    yield typical(release, means - at)
+    yield from ends("mean", (at, *release.interval(1.0 - BETA)), means - at)
+    estimate: Any = release.estimate
+    found = estimate.share(release.assumption, 1.0 - BETA)
+    if not add_remove:
+        yield from ends("share", (share, found.low, found.high), shares - share)
+
+
+def chernoff(scales: Floats, beta: float) -> float:
+    """Return Chernoff's bound on a sum of Laplace noises, by a search for the best rate."""
+
+    def far(rate: float) -> float:
+        return float(-np.log1p(-((rate * scales) ** 2)).sum() - math.log(beta)) / rate
+
+    top = 1.0 / float(scales.max())
+    return float(optimize.minimize_scalar(far, bounds=(0.01 * top, top), method="bounded").fun)
+
+
+def parts_of_a_table(add_remove: bool) -> Iterator[Stated]:
+    """Sums over a row of a table, and shares within the row."""
+    columns = (np.arange(N) % 2, np.arange(N) % 6 // 2)
+    release = ep.frequencies(columns, categories=(range(2), range(3)), **asked(add_remove))
+    cells, again = drawn_cells(release, add_remove=add_remove)
+    rows = [place for place, (first, _) in enumerate(release.categories) if first == 0]
+    found, errors = release.marginal("column 1"), (again - cells)[:, rows].sum(axis=1)
+    own = float(cells[rows].sum())
+    if add_remove:
+        # Chernoff's bound for one side, of six noises. A twentieth of β bounds the total.
+        far = chernoff(np.repeat([1.0 - own, own], 3) / (EPSILON * N), 0.95 * BETA / 2.0)
+        errors = np.full(DRAWS, far)
+    yield from ends("sum", (own, found.low[0], found.high[0]), errors)
+    yield "value of a sum", found.value[0], own
+    within = release.within("column 1")
+    own, part = cells[rows[0]] / own, again[:, rows[0]] / again[:, rows].sum(axis=1)
+    yield from ends("share within", (own, within.low[rows[0]], within.high[rows[0]]), part - own)
+
+
 def public_groups() -> Iterator[Stated]:
     values = 1.0 + 9.0 * UNIT
     release = ep.mean(
@@ -249,6 +344,16 @@ def public_groups() -> Iterator[Stated]:
     errors = laplace(2) * (9.0 / people)[:, None]
     yield "risk", release.risk, float(np.mean(np.sum(errors**2, axis=0)))
     yield from of_groups(release, margin.drawn, margin.drawn[:, None] + errors, 1.0)
+    for weights in (np.array([0.7, 0.3]), np.array([0.7, 0.2, -0.4])):
+        groups = np.arange(N) % len(weights)
+        again = ep.mean(
+            values, by=groups, groups=range(len(weights)), bounds=(1.0, 10.0),
+            groups_are="public", method="optimal", **asked(False),
+        )  # fmt: skip
+        scales = weights * 9.0 * len(weights) / N * (1.0 if len(weights) == 2 else LOOSE)
+        combined = again.combine(dict(enumerate(weights.tolist())), 1.0 - BETA)
+        own = float(weights @ np.asarray(again.raw)), combined.low, combined.high
+        yield from ends("weighted sum", own, scales @ laplace(len(weights)))
 
 
 def of_groups(release: ep.Release, at: Floats, found: Floats, part: float) -> Iterator[Stated]:
@@ -412,6 +517,8 @@ CASES: Final[dict[str, Callable[[], Iterator[Stated]]]] = {
     for name, each in {
         "mean": a_mean,
         "groups": some_groups,
+        "one group": one_group,
+        "table": parts_of_a_table,
         "total": a_total,
         "variance": a_variance,
         "covariance": a_covariance,
