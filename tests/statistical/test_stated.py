@@ -198,6 +198,9 @@ def a_covariance(add_remove: bool) -> Iterator[Stated]:
     # Parts of the error probability are for means and variances, and for the ratio of variances.
     parts = [0.94, 0.94, 0.84, 1.0, 1.0]
     yield typical(release, found["covariance"] - own[0])
+    estimate: Any = release.estimate
+    error = max(release.value - own[1], own[2] - release.value)
+    yield "error", estimate.error(release.assumption, 1.0 - BETA), error
     for name, each, part in zip(at, stated, parts, strict=True):
         yield from ends(name, each, found[name] - at[name], part * BETA)
 
@@ -448,30 +451,90 @@ def forecasts(add_remove: bool) -> Iterator[Stated]:
     )
 
 
+def hoeffding(beta: float) -> float:
+    """Return Hoeffding's bound on one side of the mean of a sample from a unit range."""
+    return math.sqrt(-math.log(beta) / (2.0 * N))
+
+
+def a_sample(add_remove: bool) -> Iterator[Stated]:
+    """With very large budgets, there is no other error than that of a sample."""
+    both = hoeffding(0.3 * BETA / 4.0)
+    for related, far in (
+        (True, hoeffding(0.3 * BETA / 2.0)),
+        (0.05, min(both, 0.05 * both + hoeffding(0.7 * BETA / 2.0))),
+        (False, hoeffding(BETA / 2.0)),
+    ):
+        much = {**asked(add_remove), "epsilon": 1e5, "about": "population", "related": related}
+        pair = ep.covariance(UNIT, UNIT, x_bounds=(0, 1), y_bounds=(0, 1), **much)
+        if not add_remove:
+            yield from ends(f"one of two means, {related}", pair.means[0], np.full(2, far))
+            continue
+        # Everyone has the same weight, and a part of β is for the number of people.
+        far = np.full(2, hoeffding(0.95 * BETA / 2.0))
+        yield from ends(f"one of two means, {related}", pair.means[0], far)
+        release = ep.mean(UNIT, bounds=(0, 1), method="transformed", **much)
+        yield from ends("mean", (release.raw, *release.interval(1.0 - BETA)), far)
+        shares = ep.frequencies(np.arange(N) % 6, categories=range(6), **much)
+        low, high = shares.interval(1.0 - BETA)
+        yield from ends("share", (shares.raw[0], low[0], high[0]), far)
+
+
 BINS: Final = 20
 
 
-def excluded_from(release: ep.Release, sign: float) -> float:
-    """Return how far a share below the middle is from ½ if the interval of the median excludes it.
+Interval = Callable[[Floats], tuple[float, float]]
+"""The interval of a median as a function of the shares of all bins, on which there is no noise."""
 
-    Everyone is in one of the two bins in the middle. The noise is taken away.
 
-    Args:
-        release: frequencies of bins.
-        sign: 1 if more than half of the people are below the middle, or −1.
-    """
+def of_bins(release: ep.Release) -> Interval:
+    """Return the intervals of frequencies of bins."""
     estimate: Any = release.estimate
 
-    def excludes(off: float) -> bool:
-        shares = np.zeros(BINS)
-        shares[BINS // 2 - 1], shares[BINS // 2] = 0.5 + sign * off, 0.5 - sign * off
+    def interval(shares: Floats) -> tuple[float, float]:
         if release.neighbours == "replace":
             again = replace(estimate, raw=shares)
         else:
             margin = replace(estimate.margin, drawn=shares * estimate.margin.total)
             again = replace(estimate, margin=margin)
         found = replace(release, estimate=again).quantile(0.5, 1.0 - BETA)
-        return BINS / 2 in (found.low, found.high)
+        return found.low, found.high
+
+    return interval
+
+
+def of_a_quantile(release: ep.Release) -> Interval:
+    """Return the intervals of a median that was published as such, on a range as long as bins."""
+    estimate: Any = release.estimate
+
+    def interval(shares: Floats) -> tuple[float, float]:
+        margin = estimate.margin
+        if release.neighbours == "replace":
+            again = replace(margin, drawn=shares)
+        else:
+            cells = replace(margin.cells, drawn=shares * margin.cells.total)
+            again = replace(margin, cells=cells)
+        bounds = (0.0, float(len(shares)))
+        low, high = again.interval(0.0, bounds, release.assumption, 1.0 - BETA)
+        return low, high
+
+    return interval
+
+
+def excluded_from(interval: Interval, bins: int, sign: float) -> float:
+    """Return how far a share below the middle is from ½ if the interval of the median excludes it.
+
+    Everyone is in one of the two bins in the middle.
+
+    Args:
+        interval: the interval of the median.
+        bins: the number of bins.
+        sign: 1 if more than half of the people are below the middle, or −1.
+    """
+
+    def excludes(off: float) -> bool:
+        shares = np.zeros(bins)
+        shares[bins // 2 - 1], shares[bins // 2] = 0.5 + sign * off, 0.5 - sign * off
+        return bins // 2 in interval(shares)
 
     low, high = 0.0, 0.5
     for _ in range(14):
@@ -490,10 +553,16 @@ def a_quantile(add_remove: bool) -> Iterator[Stated]:
         sums = 0.5 * (below - above)
     else:
         sums = noise(noisy)[:, : BINS // 2].sum(axis=1) / float(noisy.mechanism.divisor)
-    expected = {"noise": (noisy, quantile(sums))}
-
-    def hoeffding(beta: float) -> float:
-        return math.sqrt(-math.log(beta) / (2.0 * N))
+    expected = {"noise": (of_bins(noisy), BINS, quantile(sums))}
+    table = ep.quantile(UNIT, q=0.5, bounds=(0, 1), method="table", **asked(add_remove))
+    margin: Any = table.estimate.margin
+    cells = len(margin.cells.drawn if add_remove else margin.drawn)
+    if add_remove:
+        below = laplace(cells).reshape(2, cells // 2, -1).sum(axis=1) / N
+        own = 0.5 * (below[0] - below[1])
+    else:
+        own = noise(table)[:, : cells // 2].sum(axis=1) / float(table.mechanism.divisor)
+    expected["published"] = of_a_quantile(table), cells, quantile(own)
 
     # With very large budgets, there is no other error than that of a sample. 0.3 of β are for the
     # mean of the sample, and the rest is for both sides of the noise.
@@ -506,10 +575,10 @@ def a_quantile(add_remove: bool) -> Iterator[Stated]:
     ):
         much = {**given, "epsilon": 1e5, "about": "population", "related": related}
         drawn = hoeffding(0.3 * BETA / 2.0) if add_remove else far
-        expected[f"sample, {related}"] = ep.frequencies(values, **much), drawn
-    for name, (release, far) in expected.items():
-        yield f"{name}, lower end", excluded_from(release, -1.0), far
-        yield f"{name}, upper end", excluded_from(release, 1.0), far
+        expected[f"sample, {related}"] = of_bins(ep.frequencies(values, **much)), BINS, drawn
+    for name, (interval, bins, far) in expected.items():
+        yield f"{name}, lower end", excluded_from(interval, bins, -1.0), far
+        yield f"{name}, upper end", excluded_from(interval, bins, 1.0), far
 
 
 CASES: Final[dict[str, Callable[[], Iterator[Stated]]]] = {
@@ -525,6 +594,7 @@ CASES: Final[dict[str, Callable[[], Iterator[Stated]]]] = {
         "frequencies": some_frequencies,
         "derived": derived,
         "quantile": a_quantile,
+        "sample": a_sample,
         "forecasts": forecasts,
     }.items()
     for private in (False, True)
