@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pytest
@@ -484,6 +484,27 @@ def a_sample(add_remove: bool) -> Iterator[Stated]:
         yield from ends("share", (shares.raw[0], low[0], high[0]), far)
 
 
+def a_found_range(add_remove: bool) -> Iterator[Stated]:
+    """The mean of Gaussian data on a range that was found around it: sampling error plus noise."""
+    values = np.random.default_rng(1).normal(50.0, 8.0, N)
+    given = {"about": "population", "related": False, "shape": "gaussian"}
+    release = ep.mean(values, bounds=None, **given, **{**asked(add_remove), "epsilon": 0.3})
+    margin, last = cast(Any, release.estimate.margin), release.mechanism.stages[-1]
+    (lo, hi), sigma = release.bounds, cast(float, release.sigma)
+    z = np.asarray(last.draw(ep.Seeded(3), DRAWS), dtype=np.float64)
+    people = N
+    if add_remove:
+        first, second = z.T / float(last.steps * last.weights[0])
+        people = margin.sums.drawn[1] / margin.sums.largest
+        errors = (people / 2.0 + first) / (people + first + second) - 0.5
+    else:
+        errors = z[:, 0] / float(last.parts[0] * last.all_weights)
+    mse = sigma**2 / people + float(np.mean(((hi - lo) * errors) ** 2))
+    yield "risk", release.risk, mse
+    low, high = release.interval(1.0 - BETA)
+    yield "lower and upper end", release.raw - low, high - release.raw
+
+
 BINS: Final = 20
 
 
@@ -602,6 +623,7 @@ CASES: Final[dict[str, Callable[[], Iterator[Stated]]]] = {
         "derived": derived,
         "quantile": a_quantile,
         "sample": a_sample,
+        "found range": a_found_range,
         "forecasts": forecasts,
     }.items()
     for private in (False, True)
