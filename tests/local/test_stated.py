@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize
 
 import epsilons as ep
+from epsilons.risk.local import spread
 from epsilons.types import Floats
 
 BETA = 0.05
@@ -89,3 +90,28 @@ def test_errors_follow_from_budgets(case: str, weights: Any) -> None:
         inside = np.atleast_1d(low) > release.estimate.limits[0]
         assert (raw - low)[inside] == pytest.approx(far, rel=2e-3)
         assert high - raw == pytest.approx(far, rel=2e-3)
+
+
+def test_a_coordinate_is_as_far_off_as_its_variance_allows() -> None:
+    """With small budgets, a coordinate is nearly Gaussian, with its part of the squared error."""
+    question = ep.local.Vector(dimension=5, radius=2.0)
+    values = np.random.default_rng(1).normal(size=(500, 5))
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    release = question.estimate(question.randomize_many(values, np.full(500, 0.5), ep.Seeded(1)))
+    low, high = release.interval(1.0 - BETA)
+    far = math.sqrt(2.0 * release.risk / 5.0 * math.log(2.0 / BETA))
+    inside = (low > -2.0) & (high < 2.0)
+    assert inside.sum() > 2
+    assert ((high - low) / 2.0)[inside] == pytest.approx(far, rel=0.05)
+    # The sign of a random direction's product with the vector, which is 3/8 in the mean.
+    each = (2.0 / (0.375 * math.tanh(0.25))) ** 2
+    assert release.risk == pytest.approx(each / 500.0, rel=0.01)
+    squared = (
+        release.risk / 5.0 * (5.0 + 2.0 * math.sqrt(-5.0 * math.log(BETA)) - 2.0 * math.log(BETA))
+    )
+    assert release.radius(1.0 - BETA) == pytest.approx(math.sqrt(squared), rel=0.05)
+
+
+@pytest.mark.parametrize("dimension", [2, 10, 100])
+def test_a_direction_that_says_nothing_is_as_spread_as_a_sign(dimension: int) -> None:
+    assert float(spread(np.zeros(1), dimension)[0]) == pytest.approx(1.0, abs=0.02)

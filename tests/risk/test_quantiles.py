@@ -124,3 +124,5 @@ def test_a_band_of_quantiles_is_a_union_of_intervals(epsilon: float, neighbours:
     low, high = release.interval(0.3)
     band_low, band_high = release.band(0.3)
     assert np.sum(band_high - band_low) > 1.1 * np.sum(high - low)
+    error = np.max([release.value - band_low, band_high - release.value])
+    assert release.estimate.error(release.assumption, 0.3) == pytest.approx(error)

@@ -361,6 +361,9 @@ def public_groups() -> Iterator[Stated]:
 
 def of_groups(release: ep.Release, at: Floats, found: Floats, part: float) -> Iterator[Stated]:
     errors = found - at[:, None]
+    estimate: Any = release.estimate
+    half = float(np.median([quantile(each) for each in errors]))
+    yield "error", estimate.error(release.assumption, 1.0 - BETA), half
     for j, each in enumerate(zip(at, *release.interval(1.0 - BETA), strict=True)):
         yield from ends(f"group {j}", each, errors[j])
     for j, each in enumerate(zip(at, *release.band(1.0 - BETA), strict=True)):
@@ -405,6 +408,12 @@ def derived(add_remove: bool) -> Iterator[Stated]:
         before, after = first.raw + 9.0 * one / N, second.raw + 9.0 * other / N
         yield from ends("factor", found["factor"], after / before - second.raw / first.raw)
     shares = ep.frequencies(np.arange(N) % 6, categories=range(6), **asked(add_remove))
+    if not add_remove:
+        # Six changes hold at once. The noise of a share is at most Laplace noise of twice the scale
+        # of a mean, because one person changes two cells.
+        change = next(row for row in ep.compare(shares, shares, 1.0 - BETA) if row.what == "change")
+        errors = 2.0 * (one - other) / N
+        yield from ends("change of a share", (0.0, change.low, change.high), errors, BETA / 6.0)
     counts = shares.counts(1.0 - BETA)
     z = laplace(6) if add_remove else N * noise(shares).T / float(shares.mechanism.divisor)
     yield from ends("count", (counts.value[0], counts.low[0], counts.high[0]), z[0])
@@ -503,6 +512,14 @@ def a_found_range(add_remove: bool) -> Iterator[Stated]:
     yield "risk", release.risk, mse
     low, high = release.interval(1.0 - BETA)
     yield "lower and upper end", release.raw - low, high - release.raw
+    if add_remove:
+        return
+    anything = ep.mean(X, bounds=None, **asked(False))
+    last, (lo, hi) = anything.mechanism.stages[-1], anything.bounds
+    z = np.asarray(last.draw(ep.Seeded(3), DRAWS), dtype=np.float64) / float(last.divisor)
+    found = (anything.raw, *anything.interval(1.0 - BETA))
+    yield from ends("data of any shape", found, (hi - lo) * z)
+    yield typical(anything, (hi - lo) * z)
 
 
 BINS: Final = 20
@@ -569,6 +586,37 @@ def excluded_from(interval: Interval, bins: int, sign: float) -> float:
     return high
 
 
+def those_who_answered() -> Iterator[Stated]:
+    """One cell more has the people who did not answer, of whom there are a fifth."""
+    gone = np.arange(N) % 5 == 0
+    given = {"missing": "exclude", **asked(False)}
+    release = ep.variance(np.where(gone, np.nan, X), bounds=RANGE, **given)
+    drawn = cast(Any, release.estimate.margin).moments.all_cells.drawn
+
+    def variance(cells: Floats) -> Any:
+        inner = cells[..., :3]
+        return 1600.0 * variance_of(inner / inner.sum(axis=-1, keepdims=True), LINE, SQUARE)
+
+    again = drawn + noise(release) / float(release.mechanism.divisor)
+    at, errors = variance(drawn), variance(again) - variance(drawn)
+    yield typical(release, errors)
+    yield from ends("variance", (at, *release.interval(1.0 - BETA)), errors, 0.94 * BETA)
+    few = {**given, "epsilon": 0.2}  # with less noise there are more bins
+    table = ep.quantile(np.where(gone, np.nan, UNIT), q=0.5, bounds=(0, 1), method="table", **few)
+    margin: Any = table.estimate.margin
+    bins = len(margin.drawn) - 1
+
+    def interval(shares: Floats) -> tuple[float, float]:
+        shown = replace(margin, drawn=np.append(0.8 * shares, 0.2))
+        low, high = shown.interval(0.0, (0.0, float(bins)), table.assumption, 1.0 - BETA)
+        return low, high
+
+    z = noise(table, DRAWS // 10) / float(table.mechanism.divisor)
+    far = quantile(z[:, : bins // 2].sum(axis=1)) / 0.8
+    yield "median, lower end", excluded_from(interval, bins, -1.0), far
+    yield "median, upper end", excluded_from(interval, bins, 1.0), far
+
+
 def a_quantile(add_remove: bool) -> Iterator[Stated]:
     """A median is tested with the noise of half of the bins, or with the error of a sample."""
     given = {"edges": range(BINS + 1), **asked(add_remove)}
@@ -580,11 +628,12 @@ def a_quantile(add_remove: bool) -> Iterator[Stated]:
     else:
         sums = noise(noisy)[:, : BINS // 2].sum(axis=1) / float(noisy.mechanism.divisor)
     expected = {"noise": (of_bins(noisy), BINS, quantile(sums))}
-    table = ep.quantile(UNIT, q=0.5, bounds=(0, 1), method="table", **asked(add_remove))
+    few = {**asked(add_remove), "epsilon": 0.2}  # with less noise there are more bins
+    table = ep.quantile(UNIT, q=0.5, bounds=(0, 1), method="table", **few)
     margin: Any = table.estimate.margin
     cells = len(margin.cells.drawn if add_remove else margin.drawn)
     if add_remove:
-        below = laplace(cells).reshape(2, cells // 2, -1).sum(axis=1) / N
+        below = laplace(cells).reshape(2, cells // 2, -1).sum(axis=1) * (EPSILON / 0.2 / N)
         own = 0.5 * (below[0] - below[1])
     else:
         own = noise(table, DRAWS // 10)[:, : cells // 2].sum(axis=1) / float(
@@ -627,7 +676,7 @@ CASES: Final[dict[str, Callable[[], Iterator[Stated]]]] = {
         "forecasts": forecasts,
     }.items()
     for private in (False, True)
-} | {"public groups": public_groups, "count": a_count}
+} | {"public groups": public_groups, "count": a_count, "answers": those_who_answered}
 
 
 @pytest.mark.always
