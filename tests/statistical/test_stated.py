@@ -74,9 +74,15 @@ def typical(release: ep.Release, errors: Floats) -> Stated:
     return "risk", release.risk, float(np.mean(errors**2))
 
 
-def asked(add_remove: bool) -> dict[str, Any]:
+def asked(add_remove: bool, **more: Any) -> dict[str, Any]:
+    """Return the arguments of a call."""
     private = {"neighbours": "add-remove"} if add_remove else {}
-    return {"epsilon": EPSILON, "source": ep.Seeded(1), **private}
+    return {"epsilon": EPSILON, "source": ep.Seeded(1), **private, **more}
+
+
+def method(add_remove: bool) -> str:
+    """Return the name of the method with Laplace noise."""
+    return "transformed" if add_remove else "optimal"
 
 
 # The moments of cells, into which everyone divides one unit: x², 2x(1 − x) and (1 − x)².
@@ -119,11 +125,11 @@ def of_a_spread(release: ep.Release) -> Iterator[Stated]:
 
 def a_mean(add_remove: bool) -> Iterator[Stated]:
     lo, hi = RANGE
-    names = ("optimal", "staircase")
+    names = ["optimal", "staircase"]
     if add_remove:
-        names = ("transformed", "shifted", "independent", "hourglass", "staircase2d")
+        names = ["transformed", "shifted", "independent", "hourglass", "staircase2d"]
     for name in names:
-        release = ep.mean(X, bounds=RANGE, method=name, **asked(add_remove))
+        release = ep.mean(X, bounds=RANGE, **asked(add_remove, method=name))
         mechanism: Any = release.mechanism
         found = (release.raw, *release.interval(1.0 - BETA))
         if not add_remove:
@@ -145,21 +151,20 @@ def a_mean(add_remove: bool) -> Iterator[Stated]:
 
 def a_total(add_remove: bool) -> Iterator[Stated]:
     """Under add/remove, someone adds hi·x to one sum, and lo·(1 − x) to the other."""
-    release = ep.total(
-        X, bounds=RANGE, method="transformed" if add_remove else "optimal", **asked(add_remove)
-    )
+    given = asked(add_remove, method=method(add_remove))
+    release = ep.total(X, bounds=RANGE, **given)
     one, other = laplace(2)
     lo, hi = RANGE
     errors = hi * one + lo * other if add_remove else (hi - lo) * one
     yield typical(release, errors)
     yield from ends("total", (release.raw, *release.interval(1.0 - BETA)), errors)
-    worst = ep.total(X, bounds=RANGE, loss="pac", method=release.method, **asked(add_remove))
+    worst = ep.total(X, bounds=RANGE, loss="pac", **given)
     yield "PAC error", worst.risk, quantile(errors)
 
 
 def a_variance(add_remove: bool) -> Iterator[Stated]:
     release = ep.variance(X, bounds=RANGE, **asked(add_remove))
-    margin: Any = release.estimate.margin.moments
+    margin = cast(Any, release.estimate).margin.moments
     if add_remove:
         cells, again = drawn_cells(release, add_remove=True)
         at, found = (variance_of(each, LINE, SQUARE) for each in (cells, again))
@@ -333,15 +338,8 @@ def parts_of_a_table(add_remove: bool) -> Iterator[Stated]:
 
 def public_groups() -> Iterator[Stated]:
     values = 1.0 + 9.0 * UNIT
-    release = ep.mean(
-        values,
-        bounds=(1.0, 10.0),
-        by=HALF,
-        groups=[0, 1],
-        groups_are="public",
-        method="optimal",
-        **asked(False),
-    )
+    given = asked(False, bounds=(1.0, 10.0), groups_are="public", method="optimal")
+    release = ep.mean(values, by=HALF, groups=[0, 1], **given)
     margin: Any = release.estimate.margin
     people = np.bincount(HALF)
     errors = laplace(2) * (9.0 / people)[:, None]
@@ -349,10 +347,7 @@ def public_groups() -> Iterator[Stated]:
     yield from of_groups(release, margin.drawn, margin.drawn[:, None] + errors, 1.0)
     for weights in (np.array([0.7, 0.3]), np.array([0.7, 0.2, -0.4])):
         groups = np.arange(N) % len(weights)
-        again = ep.mean(
-            values, by=groups, groups=range(len(weights)), bounds=(1.0, 10.0),
-            groups_are="public", method="optimal", **asked(False),
-        )  # fmt: skip
+        again = ep.mean(values, by=groups, groups=range(len(weights)), **given)
         scales = weights * 9.0 * len(weights) / N * (1.0 if len(weights) == 2 else LOOSE)
         combined = again.combine(dict(enumerate(weights.tolist())), 1.0 - BETA)
         own = float(weights @ np.asarray(again.raw)), combined.low, combined.high
@@ -377,8 +372,7 @@ def of_groups(release: ep.Release, at: Floats, found: Floats, part: float) -> It
 
 def a_count() -> Iterator[Stated]:
     """Noise is so large here that its lattice of integers does not matter."""
-    private = {**asked(True), "epsilon": np.full(N, 0.04), "levels": [0.04]}
-    release = ep.count(**private)
+    release = ep.count(**asked(True, levels=[0.04]) | {"epsilon": np.full(N, 0.04)})
     errors = laplace(1)[0] * (EPSILON / 0.04)
     yield typical(release, errors)
     yield from ends("count", (release.raw, *release.interval(1.0 - BETA)), errors)
@@ -386,14 +380,9 @@ def a_count() -> Iterator[Stated]:
 
 def derived(add_remove: bool) -> Iterator[Stated]:
     """Totals, numbers of people and changes, which follow from releases."""
-    name = "transformed" if add_remove else "optimal"
+    given = asked(add_remove, method=method(add_remove), bounds=(1.0, 10.0))
     first, second = (
-        ep.mean(
-            1.0 + 9.0 * each,
-            bounds=(1.0, 10.0),
-            method=name,
-            **{**asked(add_remove), "source": ep.Seeded(at)},
-        )
+        ep.mean(1.0 + 9.0 * each, **{**given, "source": ep.Seeded(at)})
         for at, each in enumerate((UNIT, UNIT**2))
     )
     one, other = laplace(2)
@@ -423,14 +412,14 @@ def derived(add_remove: bool) -> Iterator[Stated]:
 
 def forecasts(add_remove: bool) -> Iterator[Stated]:
     """What a plan forecasts, for values that are spread evenly over the range or the categories."""
-    given = {"neighbours": "add-remove" if add_remove else "replace", "related": True}
+    given: dict[str, Any] = {"neighbours": "add-remove" if add_remove else "replace"}
     lo, hi = RANGE
 
     def forecast(
         name: str, errors: Floats, each: Floats | None = None, **more: Any
     ) -> Iterator[Stated]:
-        plan = ep.plan({EPSILON: N}, **given | more)
-        found = plan["transformed" if add_remove else "optimal"]
+        plan = ep.plan({EPSILON: N}, related=True, **given | more)
+        found = plan[method(add_remove)]
         mse = float(np.mean((errors if each is None else each) ** 2))
         yield f"{name}, typical", found.rmse**2, mse
         yield f"{name}, worst", found.worst**2, mse
@@ -439,7 +428,7 @@ def forecasts(add_remove: bool) -> Iterator[Stated]:
         yield f"{name}, PAC", found.pac, quantile(errors, part * BETA)
 
     one, other, *_ = z = laplace(6)
-    own = {"bounds": RANGE, "about": "people"}
+    own: dict[str, Any] = {"bounds": RANGE, "about": "people"}
     yield from forecast("mean", (hi - lo) * one / N, **own)
     total = hi * one + lo * other if add_remove else (hi - lo) * one
     yield from forecast("total", total, bounds=RANGE, statistic="total")
@@ -478,26 +467,26 @@ def a_sample(add_remove: bool) -> Iterator[Stated]:
         (0.05, min(both, 0.05 * both + hoeffding(0.7 * BETA / 2.0))),
         (False, hoeffding(BETA / 2.0)),
     ):
-        much = {**asked(add_remove), "epsilon": 1e5, "about": "population", "related": related}
+        much = asked(add_remove, about="population", related=related) | {"epsilon": 1e5}
         pair = ep.covariance(UNIT, UNIT, x_bounds=(0, 1), y_bounds=(0, 1), **much)
         if not add_remove:
             yield from ends(f"one of two means, {related}", pair.means[0], np.full(2, far))
             continue
         # Everyone has the same weight, and a part of β is for the number of people.
-        far = np.full(2, hoeffding(0.95 * BETA / 2.0))
-        yield from ends(f"one of two means, {related}", pair.means[0], far)
+        errors = np.full(2, hoeffding(0.95 * BETA / 2.0))
+        yield from ends(f"one of two means, {related}", pair.means[0], errors)
         release = ep.mean(UNIT, bounds=(0, 1), method="transformed", **much)
-        yield from ends("mean", (release.raw, *release.interval(1.0 - BETA)), far)
+        yield from ends("mean", (release.raw, *release.interval(1.0 - BETA)), errors)
         shares = ep.frequencies(np.arange(N) % 6, categories=range(6), **much)
         low, high = shares.interval(1.0 - BETA)
-        yield from ends("share", (shares.raw[0], low[0], high[0]), far)
+        yield from ends("share", (shares.raw[0], low[0], high[0]), errors)
 
 
 def a_found_range(add_remove: bool) -> Iterator[Stated]:
     """The mean of Gaussian data on a range that was found around it: sampling error plus noise."""
     values = np.random.default_rng(1).normal(50.0, 8.0, N)
-    given = {"about": "population", "related": False, "shape": "gaussian"}
-    release = ep.mean(values, bounds=None, **given, **{**asked(add_remove), "epsilon": 0.3})
+    given = asked(add_remove, about="population", related=False, shape="gaussian")
+    release = ep.mean(values, bounds=None, **given | {"epsilon": 0.3})
     margin, last = cast(Any, release.estimate.margin), release.mechanism.stages[-1]
     (lo, hi), sigma = release.bounds, cast(float, release.sigma)
     z = np.asarray(last.draw(ep.Seeded(3), DRAWS), dtype=np.float64)
@@ -589,7 +578,7 @@ def excluded_from(interval: Interval, bins: int, sign: float) -> float:
 def those_who_answered() -> Iterator[Stated]:
     """One cell more has the people who did not answer, of whom there are a fifth."""
     gone = np.arange(N) % 5 == 0
-    given = {"missing": "exclude", **asked(False)}
+    given = asked(False, missing="exclude")
     release = ep.variance(np.where(gone, np.nan, X), bounds=RANGE, **given)
     drawn = cast(Any, release.estimate.margin).moments.all_cells.drawn
 
@@ -601,7 +590,7 @@ def those_who_answered() -> Iterator[Stated]:
     at, errors = variance(drawn), variance(again) - variance(drawn)
     yield typical(release, errors)
     yield from ends("variance", (at, *release.interval(1.0 - BETA)), errors, 0.94 * BETA)
-    few = {**given, "epsilon": 0.2}  # with less noise there are more bins
+    few = given | {"epsilon": 0.2}  # with less noise there are more bins
     table = ep.quantile(np.where(gone, np.nan, UNIT), q=0.5, bounds=(0, 1), method="table", **few)
     margin: Any = table.estimate.margin
     bins = len(margin.drawn) - 1
@@ -619,7 +608,7 @@ def those_who_answered() -> Iterator[Stated]:
 
 def a_quantile(add_remove: bool) -> Iterator[Stated]:
     """A median is tested with the noise of half of the bins, or with the error of a sample."""
-    given = {"edges": range(BINS + 1), **asked(add_remove)}
+    given = asked(add_remove, edges=range(BINS + 1))
     values = np.arange(N) % BINS + 0.5
     noisy = ep.frequencies(values, **given)
     if add_remove:
@@ -628,7 +617,7 @@ def a_quantile(add_remove: bool) -> Iterator[Stated]:
     else:
         sums = noise(noisy)[:, : BINS // 2].sum(axis=1) / float(noisy.mechanism.divisor)
     expected = {"noise": (of_bins(noisy), BINS, quantile(sums))}
-    few = {**asked(add_remove), "epsilon": 0.2}  # with less noise there are more bins
+    few = asked(add_remove) | {"epsilon": 0.2}  # with less noise there are more bins
     table = ep.quantile(UNIT, q=0.5, bounds=(0, 1), method="table", **few)
     margin: Any = table.estimate.margin
     cells = len(margin.cells.drawn if add_remove else margin.drawn)
@@ -636,9 +625,8 @@ def a_quantile(add_remove: bool) -> Iterator[Stated]:
         below = laplace(cells).reshape(2, cells // 2, -1).sum(axis=1) * (EPSILON / 0.2 / N)
         own = 0.5 * (below[0] - below[1])
     else:
-        own = noise(table, DRAWS // 10)[:, : cells // 2].sum(axis=1) / float(
-            table.mechanism.divisor
-        )
+        own = noise(table, DRAWS // 10)[:, : cells // 2].sum(axis=1)
+        own /= float(table.mechanism.divisor)
     expected["published"] = of_a_quantile(table), cells, quantile(own)
 
     # With very large budgets, there is no other error than that of a sample. 0.3 of β are for the
@@ -650,7 +638,7 @@ def a_quantile(add_remove: bool) -> Iterator[Stated]:
         (0.05, min(both, 0.05 * both + hoeffding(0.7 * BETA / 2.0))),
         (False, gaussian * 0.5 / N**0.5),
     ):
-        much = {**given, "epsilon": 1e5, "about": "population", "related": related}
+        much = given | {"epsilon": 1e5, "about": "population", "related": related}
         drawn = hoeffding(0.3 * BETA / 2.0) if add_remove else far
         expected[f"sample, {related}"] = of_bins(ep.frequencies(values, **much)), BINS, drawn
     for name, (interval, bins, far) in expected.items():
