@@ -50,8 +50,8 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
     """Return whether a total moved, and whether the move is within the limit for the person.
 
     Args:
-        step: a draw. It has a mechanism, and can have the budget levels of the people who are
-            charged; without these, they are at the levels of the mechanism.
+        step: a draw. It has a mechanism, and may have `levels`, the budget levels that are
+            charged. If it has none, the levels of the mechanism are charged.
         first: the total of one table.
         second: the total of its neighbour.
         person: the person who differs between the tables.
@@ -108,7 +108,7 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
 
 
 def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check one sum per public group: only a group that has the person's level can move.
+    """Check one sum per public group: only a group with people at the person's level can move.
 
     Nobody moves between public groups, so at most one group moves.
     """
