@@ -382,7 +382,7 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets
         if not ((numbers >= -reach) & (numbers <= GRID + reach)).all():
-            raise DataError("A report is malformed: its number is further out than noise brings.")
+            raise DataError("A report is malformed: its number is further out than noise can be.")
     return np.minimum(budgets, _ENOUGH) if most > _ENOUGH else budgets
 
 

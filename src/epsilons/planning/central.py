@@ -366,7 +366,7 @@ class Plan(Asked):
         if method in ADAPTIVE and method in self.question.methods(self.neighbours):
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
-                "spread=0.1, and see what it would give for such data."
+                "spread=0.1, to forecast its error for data with that spread."
             )
         parameters.method(method, known)
         raise KeyError(method)

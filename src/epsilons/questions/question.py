@@ -544,9 +544,9 @@ class Question(ABC):
         if self.related is False and not self.assumption.sampled:
             raise ArgumentError(
                 "weights with related=False: only people of equal weight would be interchangeable, "
-                "and a cap in proportion to the weight gains next to nothing from that. Leave "
-                "related out. Or write related=0.05, if the weighted means of people with "
-                "different ε/weight differ by at most 0.05 of the range."
+                "and a cap in proportion to the weight gains next to nothing from that. Write "
+                "related=0.05 if the weighted means of people with different ε/weight differ by at "
+                "most 0.05 of the range, or leave related out."
             )
 
     def policy(self, neighbours: str) -> str:

@@ -81,7 +81,7 @@ class Rehearsal:
         """The amount that a person at each level spends, and the number of such people."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
-            raise TypeError("nobody said what each level spends")
+            raise TypeError("spending is not by level")
         if spent.people is not None:
             return spent
         place = np.searchsorted(spent.levels, self.people.levels, side="right")

@@ -223,8 +223,8 @@ class ClosedHistogram(CellTable):
         people = [count * self.reach for count in self.counts.tolist()]
         if tally.cells.sum(axis=1).tolist() != people:
             raise PrivacyError(
-                "The cells of a level do not sum to one unit for each of its people: noise that "
-                "sums to zero would show it. Nothing was drawn."
+                "The cells of a level do not sum to one unit for each of its people. Their sum "
+                "gets no noise, so it would reveal this. Nothing was drawn."
             )
         return super().total(tally)
 

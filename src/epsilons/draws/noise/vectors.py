@@ -177,7 +177,7 @@ class Closed(VectorLaw):
         if self.cells > FEW and self.cells - 1 > TRIES * self.scale:
             raise ArgumentError(
                 f"cells={self.cells} are too many for noise of so small a scale: at most {FEW}, or "
-                f"{TRIES} times the scale and one."
+                f"1 + {TRIES} times the scale."
             )
 
     @property

@@ -61,7 +61,7 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
     """
     kind = step.mechanism.kind
     if kind not in _KINDS:
-        raise PrivacyError(f"What a person moves in a mechanism of the kind {kind!r} is not known.")
+        raise PrivacyError(f"How far a person moves a total of the kind {kind!r} is not known.")
     return _KINDS[kind](step, first, second, person)
 
 
@@ -87,7 +87,7 @@ def _differences(first: Any, second: Any) -> Change:
     """Return the entries in which two vectors differ, with the differences as Python integers."""
     one, other = (np.atleast_1d(np.asarray(each)) for each in (first, second))
     if one.shape != other.shape:
-        raise PrivacyError("The totals of two runs are not of one form.")
+        raise PrivacyError("The totals of two runs have different shapes.")
     at = np.flatnonzero(one != other)
     return [
         (place, int(b) - int(a))
