@@ -51,7 +51,7 @@ class CellTable(ABC):
         noise for a shift by that distance.
 
     Reference:
-        Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
+        Proof: docs/proofs/frequencies.md (14). Proof: docs/proofs/closed.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -171,7 +171,8 @@ class Histogram(CellTable):
         compares it with ε. Nothing is rounded after the counts.
 
     Reference:
-        Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
+        Algorithm 1 (HPF) of paper *correlated*, on integers.
+        Proof: docs/proofs/frequencies.md (14).
 
     Attributes:
         law: the distribution of the noise of each cell.
@@ -203,7 +204,7 @@ class ClosedHistogram(CellTable):
 
     Reference:
         Hardt and Talwar (2010): noise of the norm whose unit ball is the set of all changes by one
-        person; here on integers and for personal weights. Proof: docs/proofs/closed.md.
+        person; here on integers and for personal weights. Proof: docs/proofs/closed.md (1).
 
     Attributes:
         law: the joint distribution of the noise of all cells.
