@@ -30,8 +30,8 @@ _DIGITS, _TRUSTED = 60, 45
 
 _MOST = 2**20
 _HEAVY = 2**10
-"""The large weight in the test data sets, next to the small weights 1 and 2; and for nested
-intervals, the weight of each part of two large ones."""
+"""The large weight in the test data sets, which also contain the small weights 1 and 2. For nested
+intervals there are two large weights, multiples of `_HEAVY`."""
 
 
 class SelectionMechanism(Protocol):
