@@ -317,7 +317,7 @@ class Plan(Asked):
         """A lower bound on the worst-case error of every method, in data units.
 
         It is a bound for the loss that the plan minimizes: docs/limits.md. It is known for means
-        and frequencies; for other statistics it is 0. `theory.least_error` cites the proofs.
+        and frequencies; for other statistics it is 0.
         Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19).
         """
         if not self.weighs:
