@@ -145,10 +145,10 @@ class Survey:
         object.__setattr__(self, "options", _options(self.kind, self.options))
         object.__setattr__(self, "bounds", _bounds(self.kind, self.bounds))
         if self.unit is not None and self.kind != "number":
-            raise ArgumentError("unit: only a number has one.")
+            raise ArgumentError('unit is only for kind = "number": leave it out.')
         object.__setattr__(self, "unit", parameters.line("unit", self.unit))
         if parameters.choice("reports", self.reports, REPORTS) != REPORTS[0] and not self.bounds:
-            raise ArgumentError('reports: only a number has reports = "piecewise".')
+            raise ArgumentError('reports = "piecewise" is only for kind = "number": leave it out.')
         object.__setattr__(self, "levels", _levels(self.levels))
         many = self.invitations
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:

@@ -393,7 +393,7 @@ class Service:
         """
         if self.status(name) == "open":
             raise DataError(
-                f"Survey {name!r} is open: its reports can be had when it is closed. Until then "
+                f"Survey {name!r} is open: its reports are available when it is closed. Until then "
                 "they would show what each person sent."
             )
         with self._reading:

@@ -170,7 +170,7 @@ class Ledger:
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "
-                "database can store: without NUL characters and halves of characters."
+                "database can store: without NUL characters and lone surrogates."
             )
         ids = [each for batch in found.people.tagged() for each in batch]
         budgets = units.many_units(found.budgets)
@@ -293,8 +293,8 @@ class Ledger:
         """Close a release that has no answer.
 
         If it was never drawn, it no longer reserves budgets. If its process ended while drawing,
-        the release is closed as failed, and offers stay paid. A process that is still drawing it
-        will return no result.
+        the release is closed as failed, and everyone stays charged for what they offered. A process
+        that is still drawing it will return no result.
 
         Args:
             name: the name of the release.

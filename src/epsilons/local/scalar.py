@@ -146,7 +146,7 @@ class Mean(Randomizer):
             widths outside the range. "piecewise" sends one bit if ε is below 1.5; otherwise it
             sends one of up to 256 answers, most likely one near the value. "auto" is "piecewise" if
             the largest of `levels` is finite and at least 1.5, and otherwise "bit". For finite
-            `levels`, this is the method that adds less noise to the value to which it adds most.
+            `levels`, this is the method with less noise in the worst case over all values.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -398,7 +398,7 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets
         if not ((numbers >= -reach) & (numbers <= GRID + reach)).all():
-            raise DataError("A report is malformed: its number is further out than noise brings.")
+            raise DataError("A report is malformed: its number is further out than noise can be.")
     return np.minimum(budgets, _ENOUGH) if most > _ENOUGH else budgets
 
 

@@ -267,8 +267,8 @@ class State:
             return NotImplemented
         if self.question != other.question:
             raise ArgumentError(
-                "These states are of different mechanisms, parameters, weights or levels, or one "
-                "took numbers with noise: only states of the same estimate can be merged."
+                "These states have different mechanisms, parameters, weights or levels, or only "
+                "one accepts numbers with noise. Merge only states of the same estimate."
             )
         return State(
             self.kind,

@@ -237,7 +237,8 @@ class Vector(Randomizer):
         if (worse & (budgets >= LEAST)).any():
             raise DataError(
                 "A report is refused: its signs reveal less than one sign would at its budget. "
-                "No honest person sends them, and they would count as many people."
+                "No honest person sends such a report, and it could move the estimate as far as "
+                "many others together."
             )
         arm, sums = self._cap_sums(cap, budgets, variance, weights)
         most = float(arm.max()) or 1.0

@@ -147,12 +147,12 @@ def _seats(noisy: tuple[int, ...], ends: Floats) -> Seats:
         for count, end in zip(noisy, ends.tolist(), strict=True)
     ]
     if sum(sizes) < 2:
-        sizes[-1] = 2  # all noisy counts are small: use two slots, which can contain marks
+        sizes[-1] = 2  # all noisy counts are small: use two slots, even if both stay empty
     return Seats(tuple(sizes))
 
 
 def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int) -> Integers:
-    """Return the sum of the slots of each level on the grid; a mark counts as the middle."""
+    """Return the sum of the slots of each level on the grid. Empty slots count as the middle."""
     grid, valid = to_grid(seated, bounds)
     grid[~valid] = HALF
     sums = np.zeros(levels, dtype=np.int64)

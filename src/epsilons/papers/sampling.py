@@ -267,7 +267,8 @@ class Sampled(Additive):
         ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))): at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
 
     Reference:
-        Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
+        Jorgensen, Yu and Cormode 2015, corrected for replace-one.
+        Proof: docs/proofs/sampling.md (1).
     """
 
     kind = "sampled sum"

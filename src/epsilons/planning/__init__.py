@@ -365,7 +365,7 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
     """
     for (name, default), each in zip(_OWN.items(), given, strict=True):
         if each is not default and each != default:
-            raise ArgumentError(f"{name} belongs to a question: give it in each of the list.")
+            raise ArgumentError(f"{name} belongs to a question: give it in each question.")
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:

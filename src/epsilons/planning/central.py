@@ -326,6 +326,7 @@ class Plan(Asked):
 
         It is a bound for the loss that the plan minimizes: docs/limits.md. It is known for means
         and frequencies; for other statistics it is 0.
+        Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19).
         """
         if not self.weighs:
             return 0.0
@@ -374,7 +375,7 @@ class Plan(Asked):
         if method in ADAPTIVE and method in self.question.methods(self.neighbours):
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
-                "spread=0.1, and see what it would give for such data."
+                "spread=0.1, to forecast its error for data with that spread."
             )
         parameters.method(method, known)
         raise KeyError(method)

@@ -174,7 +174,10 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def lower_bound(self) -> float:
-        """A lower bound on the worst-case error of every method without a trusted curator."""
+        """A lower bound on the worst-case error of every method without a trusted curator.
+
+        Proof: docs/proofs/limits-local.md (1), (2), (3), (4), (5), (6).
+        """
         asked: dict[str, Any] = {"loss": self.loss, "confidence": self.confidence}
         if self.dimension is not None:
             return local_vector_error(self.budgets, dimension=self.dimension, **asked)

@@ -169,14 +169,14 @@ class Mean(Question):
     def check_terms(self, call: Call) -> None:
         """Reject declarations about people under which every interval would be the whole range.
 
-        Without bounds nothing is rejected: if weights differ, people are counted at each level, so
-        an interval can be computed.
+        If the range is unknown, nothing is rejected: an interval can always be computed, because
+        people at each level are counted where their weights differ.
         """
         if self.bounds is not None:
             super().check_terms(call)
 
     def check_weights(self, call: Call) -> None:
-        """Reject weights for which no interval is proven, such as those with an unknown range."""
+        """Reject weights if no interval is proven for the question, as with an unknown range."""
         super().check_weights(call)
         if call.weights is None:
             return
@@ -390,7 +390,7 @@ class Mean(Question):
             drawn: what was drawn from it.
             squares: `Tally.unit_squares` if people with weights are a sample, otherwise None. For
                 such people there is no interval that uses their spread, because none is proven.
-            classes: the same people, if budgets are unrelated to values; otherwise None.
+            classes: people by budget and weight if budgets are unrelated to values, otherwise None.
         """
         weighing, bounds = mechanism.weighing, mechanism.bounds
         goal = self.goal if classes is None else self._among(classes)

@@ -122,7 +122,7 @@ def gaussian_people(
     high = 1
     while not enough(high):
         if high >= _MOST_PEOPLE:
-            raise ArgumentError(f"error={error!r} is out of reach for 2⁵² people: ask for more.")
+            raise ArgumentError(f"error={error!r} is out of reach even for 2⁵² people: allow more.")
         high *= 2
     low = high // 2
     while high - low > 1:
@@ -206,7 +206,7 @@ def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
 def _beta(confidence: object) -> float:
     checked = parameters.confidence(confidence)
     if checked <= 0.5:
-        raise ArgumentError(f"confidence={confidence!r} must be above 0.5: below it nothing holds.")
+        raise ArgumentError(f"confidence={confidence!r} must be above 0.5 for a bound.")
     return 1.0 - checked
 
 

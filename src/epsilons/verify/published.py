@@ -268,7 +268,7 @@ def published(text: str) -> Published:
     release = frozen.from_plain(shown[held[0]])
     if not hasattr(release, "differing"):
         raise ArgumentError(f"{held[0]} in the text is no release.")
-    unlike = "shown otherwise than the release in the file says"
+    unlike = "differs from the release that is stored in the file"
     try:
         problems = dict.fromkeys(release.differing(shown), unlike)
         verdict = _verdict(release)

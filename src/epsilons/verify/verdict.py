@@ -94,7 +94,7 @@ def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
     """
     budgets = [float(level) for level in levels]
     if not budgets or any(math.isnan(each) or each < 0.0 for each in budgets):
-        raise PrivacyError("The budgets of the levels must be numbers from 0, one at least.")
+        raise PrivacyError("There must be a level, and every budget must be a number from 0 up.")
     return tuple(each if math.isinf(each) else Fraction(each) for each in budgets)
 
 

@@ -193,11 +193,11 @@ class Change:
             unknown = [name for name in each if name not in ROLES]
             if unknown:
                 raise ArgumentError(
-                    f"rows of a change say {unknown[0]!r}: give entries of "
+                    f"rows of a change have the unknown key {unknown[0]!r}: give entries of "
                     f"{', '.join(map(repr, ROLES))}."
                 )
         if self.comes and not self.rows:
-            raise ArgumentError("rows: somebody who comes has rows. Give one at least.")
+            raise ArgumentError("rows: give at least one row of the person who is added.")
 
 
 @dataclass(frozen=True)

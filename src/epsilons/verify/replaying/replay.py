@@ -96,7 +96,7 @@ class Replay:
         for outcome in self.outcomes:
             if not outcome.holds:
                 raise PrivacyError(
-                    f"One person shows ({outcome.change}): {outcome.differed[0]}. "
+                    f"The result reveals one person ({outcome.change}): {outcome.differed[0]}. "
                     "Nothing may be published from these data in this way."
                 )
         return self
@@ -299,7 +299,7 @@ class _Trying:
             if change.row is not None:
                 row = next((each for each in rows if each.get("row") == change.row), None)
                 if row is None:
-                    raise ArgumentError("row of a change is not the number of a row that is there.")
+                    raise ArgumentError("row of a change is not the number of any row.")
             yield change, row
 
     def _usable(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
