@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.risk import mean
 from epsilons.risk.margins import Estimated
 from epsilons.risk.moments import (
@@ -267,6 +267,7 @@ class TestedMoments(SoftMoments, ABC):
         """The coefficients of the cells in the constant function 1."""
         return np.ones(len(self.shares))
 
+    @remembered
     def _known(self, assumption: Assumption, beta: float) -> Known:
         off = [self._aside(i, assumption, _MEANS * beta) for i in range(len(self._lines))]
         both = (off[0], off[-1])

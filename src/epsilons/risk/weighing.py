@@ -174,6 +174,9 @@ class Moments:
 class Weighing:
     """An estimator Σ w_i·x_i plus noise, for values on a unit range.
 
+    Two estimators with the same numbers are equal, so that what depends on budgets alone is
+    computed once for all releases with these budgets.
+
     Attributes:
         weights: the (expected) weight of a person at each budget level.
         counts: number of people at each level.
@@ -196,6 +199,18 @@ class Weighing:
     closed: ClosedNoise | None = None
     cube: CubeNoise | None = None
     squares: tuple[float, ...] | None = None
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        arrays = (self.weights, self.counts, self.keep)
+        each = (None if one is None else (one.dtype.str, one.tobytes()) for one in arrays)
+        return *each, self.scale, self.stairs, self.closed, self.cube, self.squares
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Weighing) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
     @cached_property
     def n(self) -> int:
