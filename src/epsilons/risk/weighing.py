@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import ClassVar, Final
 
 import numpy as np
@@ -203,8 +204,8 @@ class Weighing:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         arrays = (self.weights, self.counts, self.keep)
-        each = (None if one is None else (one.dtype.str, one.tobytes()) for one in arrays)
-        return *each, self.scale, self.stairs, self.closed, self.cube, self.squares
+        digests = (None if one is None else sha256(one.tobytes()).digest() for one in arrays)
+        return *digests, self.scale, self.stairs, self.closed, self.cube, self.squares
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Weighing) and self._key == other._key
