@@ -175,8 +175,8 @@ class Moments:
 class Weighing:
     """An estimator Σ w_i·x_i plus noise, for values on a unit range.
 
-    Two estimators with the same numbers are equal, so that what depends on budgets alone is
-    computed once for all releases with these budgets.
+    Two estimators with the same numbers are equal, so caches share what depends on budgets alone
+    among all releases with these budgets.
 
     Attributes:
         weights: the (expected) weight of a person at each budget level.
