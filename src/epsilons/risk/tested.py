@@ -13,7 +13,7 @@ import math
 from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -31,7 +31,7 @@ from epsilons.risk.moments import (
 )
 from epsilons.risk.spread import Spreading, Terms
 from epsilons.risk.tails.combined import Hull
-from epsilons.risk.weighing import Assumption
+from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
 _MEANS: Final = 0.01
@@ -349,6 +349,12 @@ def _less(form: Form, times: float, other: Form) -> Form:
     return a, b, c
 
 
+@lru_cache(maxsize=64)
+def _terms(weighing: Weighing, assumption: Assumption) -> Terms:
+    """The coefficients of a random sum, cached because a search needs them repeatedly."""
+    return Spreading(weighing, assumption).terms
+
+
 @storable("risk.WeighedTests")
 @dataclass(frozen=True, eq=False)
 class WeighedTests(TestedMoments, WeighedMoments):
@@ -374,28 +380,29 @@ class WeighedTests(TestedMoments, WeighedMoments):
         whole, reach = self.weighing, function.reach
         noise, rest = self.noise(function.values).times(1.0 / reach), self.continuous(beta)
         root, related = min(function.root / reach, 1.0), assumption.related is not False
-
-        most = math.inf
+        most = math.inf  # the smallest bound so far, where the smallest is used
 
         @cache
         def around(shift: float, square: float, part: float) -> float:
             nonlocal most
-            if assumption.sampled:
+            if assumption.sampled and related:
                 return noise.deviation(shift, square, part)
-            if square <= 0.0:  # the shift is a bound on the bias
+            if not assumption.sampled and square <= 0.0:  # the shift is a bound on the bias
                 shift = min(shift, self._leaning(root))
-            most = min(most, noise.deviation(shift, square, part, most))  # the smallest is used
+            most = min(most, noise.deviation(shift, square, part, most))
             return most
 
+        if not related:
+            if not assumption.sampled:
+                around(whole.bias, 0.0, rest)
+            above = _terms(whole, assumption).above(min(root, mean.WIDEST))
+            most = noise.with_sum(above, rest, most)
         ways = [mean.reach(whole, assumption, around, rest)]
         if assumption.sampled and related:
             part, n = mean.SAMPLING * rest, whole.n
             log = math.log((2.0 if assumption.anything else 4.0) / part)
             sample = Terms(np.array([1.0 / n]), np.array([n])).bernstein(min(root, 0.5), log)
             ways.append(around(whole.bias, 0.0, (1.0 - mean.SAMPLING) * rest) + sample)
-        if not related:
-            terms = Spreading(whole, assumption).terms
-            ways.append(noise.with_sum(terms.above(min(root, mean.WIDEST)), rest, min(ways)))
         return reach * min(ways) + self.rounded(function)
 
     def mean_squares(
