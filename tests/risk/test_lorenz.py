@@ -149,7 +149,7 @@ def test_ends_are_those_of_a_bisection() -> None:
             for _ in range(48):
                 truth = (low + high) / 2.0
                 ends = curve.lowest(truth, apart), 1.0 - curve.lowest(1.0 - truth, apart)
-                kept = sum(ends) / 2.0 - far((ends[1] - ends[0]) / 2.0) <= drawn
+                kept = (ends[0] + ends[1]) / 2.0 - far((ends[1] - ends[0]) / 2.0) <= drawn
                 low, high = np.where(kept, truth, low), np.where(kept, high, truth)
             found = curve.intervals(drawn, apart, beta)[1]
             assert found == pytest.approx(np.where(high > 1e-14, high, 0.0), abs=2.0**-46)

@@ -16,7 +16,7 @@ from epsilons.risk.margins import Bounds, Weighed
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.spread import DECIDED_AT, Parts, Seen, Spreading, Terms, Way, WeighedSpread
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
-from epsilons.types import Floats
+from epsilons.types import Booleans, Floats
 
 # If the estimate describes the given people, and budgets may be related to values, only the noise
 # is random. If the mean of these people is T, the estimate without noise is between two limits that
@@ -41,7 +41,7 @@ _ROUNDED: Final = 2.0 * 0.5**_HALVINGS
 """Bands are wider by this, so rounded intervals of equal length do not end outside them."""
 
 
-def _last(kept: Callable[[Floats], Floats], low: Floats, at_once: int = _AT_ONCE) -> Floats:
+def _last(kept: Callable[[Floats], Booleans], low: Floats, at_once: int = _AT_ONCE) -> Floats:
     """For each number `low`, the last point between it and 1 that is kept, rounded up.
 
     Args:
@@ -135,7 +135,7 @@ class Curve:
     def _highest(self, drawn: Floats, apart: float, far: Far) -> Floats:
         """For each estimate, the largest mean that is not rejected; 0 if all are rejected."""
 
-        def kept(truth: Floats) -> Floats:
+        def kept(truth: Floats) -> Booleans:
             least, most = self.lowest(truth, apart), 1.0 - self.lowest(1.0 - truth, apart)
             return np.asarray((least + most) / 2.0 - far((most - least) / 2.0) <= drawn[:, None])
 
@@ -442,7 +442,7 @@ def _largest_share(share: Floats, log: float) -> Floats:
     """
     share = np.clip(share, 0.0, 1.0)[:, None]
 
-    def kept(p: Floats) -> Floats:
+    def kept(p: Floats) -> Booleans:
         with np.errstate(divide="ignore", invalid="ignore"):
             far = np.where(share > 0.0, share * np.log(share / p), 0.0)
             far += np.where(share < 1.0, (1.0 - share) * np.log((1.0 - share) / (1.0 - p)), 0.0)
