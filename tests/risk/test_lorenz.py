@@ -152,6 +152,7 @@ def test_ends_are_those_of_a_bisection() -> None:
                 kept = (ends[0] + ends[1]) / 2.0 - far((ends[1] - ends[0]) / 2.0) <= drawn
                 low, high = np.where(kept, truth, low), np.where(kept, high, truth)
             found = curve.intervals(drawn, apart, beta)[1]
+            assert (np.tile(found, 90) == curve.intervals(np.tile(drawn, 90), apart, beta)[1]).all()
             assert found == pytest.approx(np.where(high > 1e-14, high, 0.0), abs=2.0**-46)
             assert (found >= low).all()
             halves = np.linspace(0.0, 0.4, 7)

@@ -37,6 +37,9 @@ _HALVINGS: Final = 48
 _AT_ONCE: Final = 6
 """Bisection steps that are done at once. NumPy tests 63 points nearly as fast as one."""
 
+_MANY: Final = 1000
+"""Number of ends above which one step is done at a time, because memory would be the limit."""
+
 _ROUNDED: Final = 2.0 * 0.5**_HALVINGS
 """Bands are wider by this, so rounded intervals of equal length do not end outside them."""
 
@@ -50,6 +53,7 @@ def _last(kept: Callable[[Floats], Booleans], low: Floats, at_once: int = _AT_ON
         low: the numbers, at most 1; they are kept.
         at_once: bisection steps that are done at once.
     """
+    at_once = at_once if len(low) <= _MANY else 1
     parts = 2**at_once
     inner, width = np.arange(1, parts), 1.0 - low
     for _ in range(_HALVINGS // at_once):
