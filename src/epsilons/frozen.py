@@ -63,7 +63,7 @@ def remembered(
     """
 
     @wraps(method)
-    def found(self: Owner, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def found(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         known = vars(self).setdefault("_remembered", {})
         key = (method, args, *sorted(kwargs.items()))
         if key not in known:
