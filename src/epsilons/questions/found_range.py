@@ -97,7 +97,9 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
+        if (
+            call.share != 1
+        ):  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -186,7 +188,9 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
+        if (
+            call.share != 1
+        ):  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
