@@ -453,7 +453,7 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError
-        lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
+        lo, hi = map(float, value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise BoundsError(
             f"{name}={value!r} must be two numbers (lo, hi), such as {name}=(0, 100)."

@@ -332,8 +332,10 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
 def _together(ways: list[_Way]) -> Releases:
     """Draw and combine releases: add up spending and compose mechanisms, one for each `_Way`."""
     made = [way.release() for way in ways]
-    by_place = dict(pair for each in made for pair in each.items())
-    releases = tuple(release for _, release in sorted(by_place.items()))
+    by_place: dict[int, Release] = {}
+    for each in made:
+        by_place |= each
+    releases = tuple(dict(sorted(by_place.items())).values())
     if len(ways) == 1:
         return Releases(releases, releases[0].spent, releases[0].mechanism)
     drawn = [next(iter(each.values())) for each in made]
