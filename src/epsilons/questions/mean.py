@@ -236,7 +236,7 @@ class Mean(Question):
     @property
     def of_some(self) -> bool:
         """Whether the question is about groups or a subset, rather than everyone together."""
-        return self.by is not None or self.where is not None or self.excludes
+        return self.by is not None or self.where is not None or self.missing == "exclude"
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -280,11 +280,6 @@ class Mean(Question):
                 "for this question."
             )
         return ""
-
-    @property
-    def expected(self) -> float:
-        """The spread that predicted intervals assume."""
-        return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> door.Look:
         """Count rows that need the curator's attention, such as values outside the bounds."""
@@ -396,7 +391,8 @@ class Mean(Question):
             margin = Weighed(weighing, mechanism.slack)
         elif isinstance(mechanism, SumAndSquares):
             seen = mechanism.moments(drawn)
-            margin = LorenzSpread(weighing, mechanism.slack, *seen, self.expected)
+            expected = EXPECTED if self.spread is None else self.spread
+            margin = LorenzSpread(weighing, mechanism.slack, *seen, expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(goal.worst.risk(weighing), bounds)

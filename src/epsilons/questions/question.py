@@ -488,7 +488,13 @@ class Question(ABC):
                 missing values would reveal something.
         """
         parameters.choice("neighbours", neighbours)
-        parameters.missing(self.missing, neighbours)
+        if self.missing == "error" and neighbours == "add-remove":
+            raise ArgumentError(
+                'missing="error" is for neighbours="replace": under add-remove a refusal would '
+                "reveal that somebody is there. Leave missing out: then a missing value counts as "
+                "the middle of the range in a mean, and as other, or as no category, in "
+                "frequencies."
+            )
         parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_call(self, call: Call) -> None:

@@ -50,7 +50,7 @@ def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[
 def multiples(unit: Fraction, weights: Integers) -> tuple[Fraction, ...]:
     """Return unit·k for each weight k; each distinct product is computed once."""
     found = {k: unit * k for k in set(weights.tolist())}
-    return tuple(found[k] for k in weights.tolist())
+    return tuple(map(found.__getitem__, weights.tolist()))
 
 
 # The mechanism of a mean under add/remove: two integer sums with joint noise.

@@ -80,16 +80,14 @@ class _WeightedSum:
     def mean(self, point: int | Fraction) -> float:
         """Return the mean of a lattice point, in data units; it can be outside the bounds."""
         lo, hi = self.bounds
-        middle = Fraction(self.all_weights, 2)
-        return (lo + hi) / 2.0 + (hi - lo) * ratio(point - middle, self.divisor)
+        return (lo + hi) / 2.0 + (hi - lo) * ratio(point - self._middle, self.divisor)
 
     def means(self, points: npt.NDArray[Any]) -> Floats:
         """Return `mean` for an array of lattice points."""
         lo, hi = self.bounds
-        middle = Fraction(self.all_weights, 2)
         # Python integers are subtracted exactly. The middle may not fit int64, but fits a float.
-        middle_ = int(middle) if points.dtype == object else float(middle)
-        offsets = np.asarray(points - middle_, dtype=np.float64)
+        middle = int(self._middle) if points.dtype == object else float(self._middle)
+        offsets = np.asarray(points - middle, dtype=np.float64)
         return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
 
     @property
@@ -114,6 +112,11 @@ class _WeightedSum:
     def slack(self) -> float:
         """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
         return (1.0 / self.grid + ratio(Fraction(2), self.divisor)) / float(min(self.parts))
+
+    @cached_property
+    def _middle(self) -> Fraction:
+        """The lattice point of the middle of the range."""
+        return Fraction(self.all_weights, 2)
 
     @cached_property
     def all_weights(self) -> int:
