@@ -217,7 +217,7 @@ def test_integer_categories_with_a_gap_are_no_floats_and_not_refused(
 
         data = ibis.memtable(data)
     else:
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+        monkeypatch.setattr(columns, "moved", lambda table: table)
     categories = [BIG + 1, BIG + 2, *(range(4096) if many else ())]
     found = cells_of("v", epsilon="e", categories=categories, other="?", data=data)
     assert found.cells[0, [0, 1, -1]].tolist() == [2, 1, 3]

@@ -128,6 +128,7 @@ def _led(
     gathered = [(0,)]
     if len(questions) > 1:
         gathered = several.gathered(questions, calls)
+    if len(questions) > 1 and call.data is not None:
         _count_first(questions, calls, opened, gathered)
     ways = []
     for places in gathered:
