@@ -125,7 +125,7 @@ def _led(
     for question, share in zip(questions, shares, strict=True):
         calls.append(replace(call, share=share))
         opened.append(question.open(calls[-1]))
-    gathered = [(0,)]
+    gathered: list[tuple[int, ...]] = [(0,)]
     if len(questions) > 1:
         gathered = several.gathered(questions, calls)
     if len(questions) > 1 and call.data is not None:
@@ -334,8 +334,8 @@ def _together(ways: list[_Way]) -> Releases:
     """Draw and combine releases: add up spending and compose mechanisms, one for each `_Way`."""
     made = [way.release() for way in ways]
     by_place: dict[int, Release] = {}
-    for each in made:
-        by_place |= each
+    for own in made:
+        by_place |= own
     releases = tuple(dict(sorted(by_place.items())).values())
     if len(ways) == 1:
         return Releases(releases, releases[0].spent, releases[0].mechanism)

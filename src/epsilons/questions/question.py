@@ -111,17 +111,16 @@ class Call:
                 "one. If it is private who takes part, publish the mean of each stratum, and "
                 "combine them: release.combine."
             )
-        if menu is not None:
-            epsilon = door.chosen(epsilon, menu)
-        if private and isinstance(epsilon, door.Chosen):
-            levels = levels_of_menu(epsilon, levels)
+        budgets: Any = epsilon if menu is None else door.chosen(epsilon, menu)
+        if private and isinstance(budgets, door.Chosen):
+            levels = levels_of_menu(budgets, levels)
         marks = separator, decimal, thousands
         return cls(
-            epsilon=epsilon,
+            epsilon=budgets,
             data=data if marks == (None,) * 3 else door.source(data, *marks),
             person=person,
             neighbours=neighbours,
-            declared=declared_of(epsilon, levels, cap) if private else None,
+            declared=declared_of(budgets, levels, cap) if private else None,
             weights=None if weights is None else door.Weights(weights),
         )
 
