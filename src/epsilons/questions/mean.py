@@ -86,6 +86,14 @@ class Mean(Question):
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for the bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Mean("minutes", bounds=(0, 120), related=False)
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> round(release.value, 1)
+        28.9
     """
 
     statistic: ClassVar[str] = "mean"
@@ -171,14 +179,14 @@ class Mean(Question):
     def check_terms(self, call: Call) -> None:
         """Reject declarations about people under which every interval would be the whole range.
 
-        Without bounds nothing is rejected: if weights differ, people are counted at each level, so
-        an interval can be computed.
+        If the range is unknown, nothing is rejected: an interval can always be computed, because
+        people at each level are counted where their weights differ.
         """
         if self.bounds is not None:
             super().check_terms(call)
 
     def check_weights(self) -> None:
-        """Reject weights for which no interval is proven, such as those with an unknown range."""
+        """Reject weights if no interval is proven for the question, as with an unknown range."""
         super().check_weights()
         if self.bounds is None:
             raise ArgumentError(
@@ -376,7 +384,7 @@ class Mean(Question):
             drawn: what was drawn from it.
             squares: `Tally.unit_squares` if people with weights are a sample, otherwise None. For
                 such people there is no interval that uses their spread, because none is proven.
-            classes: the same people, if budgets are unrelated to values; otherwise None.
+            classes: people by budget and weight if budgets are unrelated to values, otherwise None.
         """
         weighing, bounds = mechanism.weighing, mechanism.bounds
         goal = self.goal if classes is None else self._among(classes)

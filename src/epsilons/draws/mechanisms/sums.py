@@ -143,7 +143,7 @@ class Additive(_WeightedSum):
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
-        docs/proofs/additive.md.
+        docs/proofs/additive.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -272,6 +272,8 @@ def sampled_losses(
 ) -> tuple[Fraction | float, ...]:
     """Return upper bounds on the losses of people who are sampled.
 
+    Proof: docs/proofs/sampling.md (1).
+
     Args:
         levels: the budgets for which the sampling probabilities were chosen.
         losses: the losses of people who are kept with certainty.
@@ -392,7 +394,7 @@ class SumAndSquares(_WeightedSum):
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
-        docs/proofs/moment.md.
+        docs/proofs/moment.md (1).
 
     Attributes:
         levels: budget levels ε.
