@@ -14,7 +14,17 @@ from epsilons.frozen import storable
 from epsilons.risk import cells, mean
 from epsilons.risk.margins import Bounds, Weighed
 from epsilons.risk.shares import WeighedCells
-from epsilons.risk.spread import DECIDED_AT, Parts, Seen, Spreading, Terms, Way, WeighedSpread
+from epsilons.risk.spread import (
+    DECIDED_AT,
+    Parts,
+    Seen,
+    Spreading,
+    Terms,
+    Way,
+    WeighedSpread,
+    way_of,
+)
+from epsilons.risk.tails.laplace import GIVEN
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Booleans, Floats
 
@@ -323,7 +333,7 @@ class LorenzSpread(LorenzMean, WeighedSpread):
         If people are a sample and budgets are related to values, the result is None, and the spread
         is used in `_sampling` instead.
         """
-        return _way(self.weighing, assumption, self.expected)
+        return way_of(TestedSpreading, self.weighing, assumption, GIVEN, self.expected)
 
     def _divided(self, beta: float) -> tuple[float, float]:
         """The parts of beta for the sampling of people and for the noise of the mean."""
@@ -349,12 +359,6 @@ class LorenzSpread(LorenzMean, WeighedSpread):
         sigma = plain.largest_deviation(variance, parts.squares, parts.centre)
         terms = Terms(np.array([1.0 / n]), np.array([float(n)]))
         return min(terms.reach(sigma, 0.0, part), mean.sampling_reach(n, part))
-
-
-@lru_cache(maxsize=64)
-def _way(weighing: Weighing, assumption: Assumption, expected: float) -> Way | None:
-    """`TestedSpreading.way`, cached because a release needs it repeatedly."""
-    return TestedSpreading(weighing, assumption).way(expected)
 
 
 # Shares of people with public budgets. Each share is a mean of values 0 and 1.

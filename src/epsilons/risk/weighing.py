@@ -94,16 +94,6 @@ class StairNoise:
         return pieces.staircase(self._shape)
 
 
-def stair_noise(law: Law, unit: float) -> StairNoise | None:
-    """Staircase noise on a unit range, or None if every lattice point is its own stair.
-
-    Args:
-        law: the distribution of the noise, on a lattice.
-        unit: length of `law.pieces.steps` lattice steps, on the unit range.
-    """
-    return StairNoise(law, unit) if law.pieces.steps > 1 else None
-
-
 # Estimators: weights, noise, and optionally random inclusion (coins).
 
 
