@@ -115,7 +115,7 @@ def _known(book: Book, who: door.People) -> tuple[Integers, Integers]:
                     break
     back = np.array(found, dtype=np.int64).reshape(-1, 3)
     known = np.concatenate([known, back])
-    return known[np.argsort(known[:, 1])], back[:, [1, 2, 2]]
+    return known[np.argsort(known[:, 1])], back[np.argsort(back[:, 1])][:, [1, 2, 2]]
 
 
 def _ids(who: door.People, places: Integers) -> Iterator[bytes]:
@@ -171,7 +171,8 @@ def _write(
 
     Args:
         book: the ledger.
-        changes: account, old budget, new budget, in batches that ascend by account.
+        changes: account, old budget, new budget, ascending by account; after those of known
+            accounts, those of new ones, which are in the table of accounts already.
         consent: the reason.
         kind: the kind of event.
         marks: the marks of new accounts.
@@ -180,9 +181,15 @@ def _write(
         return
     store, at = book.store, made.now()
     event = chain.last_of(store)[0] + 1
-    changes = [each[np.argsort(each[:, 0])] for each in changes]
-    rows = (row for each in changes for row in chunks(each, event, consent))
-    store.insert("changes", ("event", "consent", "account", "was", "now"), rows)
+    known, *new = changes
+    columns = ("event", "consent", "account", "was", "now")
+    store.insert("changes", columns, chunks(known, event, consent))
+    for added in filter(len, new):
+        store.run(
+            f"INSERT INTO changes ({', '.join(columns)}) "  # noqa: S608
+            "SELECT ?, ?, number, ?, budget FROM accounts WHERE number >= ?",
+            *(event, consent, NEW, int(added[0, 0])),
+        )
     held = int(store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0]) > 0
     store.run(
         "UPDATE accounts SET budget = changes.now, most = CASE "

@@ -121,7 +121,8 @@ class SQLite(Store):
 
     def _charges(self, release: int, pairs: Integers) -> None:
         # One statement that reads JSON takes half the time of a statement for each row.
-        rows = ",".join([f'"{account}":{amount}' for account, amount in pairs.tolist()])
+        columns = pairs.T.tolist()
+        rows = ",".join([f'"{account}":{amount}' for account, amount in zip(*columns, strict=True)])
         self._connection.execute(
             "INSERT INTO charges (release, account, amount) "
             "SELECT ?, CAST(key AS INTEGER), value FROM json_each(?)",
