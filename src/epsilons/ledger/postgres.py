@@ -136,7 +136,7 @@ class PostgreSQL(Store):
             rows[f"size {at}"], rows[f"of {at}"] = 8, column
         sql: Any = "COPY charges (release, account, amount) FROM STDIN (FORMAT binary)"
         with self._connection.cursor() as cursor, cursor.copy(sql) as copy:
-            copy.write(b"PGCOPY\n\xff\r\n\0" + bytes(8) + rows.tobytes() + b"\xff\xff")
+            copy.write(b"PGCOPY\n\xff\r\n" + b"\0" * 9 + rows.tobytes() + b"\xff\xff")
 
     def _wanted(self) -> None:
         self._connection.execute(
