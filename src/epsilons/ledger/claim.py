@@ -234,18 +234,19 @@ class Claim:
         with self._store.read():
             # If this release is not open, all open releases are earlier.
             earlier = self._book.open_claims(before=self._number or None)
-            offers, known = np.full(len(who), np.nan), [(np.empty(0, dtype=np.int64),) * 3]
-            for place, account, budgets, spent in map(np.transpose, self._book.balances(who)):
+            accounts, offered = np.full((2, len(who)), -1)
+            offers = np.full(len(who), np.nan)
+            for place, number, budgets, spent in map(np.transpose, self._book.balances(who)):
                 left = np.maximum(budgets - spent - self._book.held(earlier, budgets), 0)
-                offered = np.minimum(self._rule.of(budgets), left)
-                offers[place] = units.floats(offered)
-                known.append((place, account, offered))
-            found = [np.concatenate(parts) for parts in zip(*known, strict=True)]
-            if not private and len(found[0]) < len(who):
-                raise self._strangers(who, found[0])
+                accounts[place] = number
+                offered[place] = np.minimum(self._rule.of(budgets), left)
+                offers[place] = units.floats(offered[place])
+            known = accounts >= 0
+            if not private and not known.all():
+                raise self._strangers(who, np.flatnonzero(known))
         self._held = tuple(f"{name} ({rule})" for name, rule in earlier)
-        order = np.argsort(found[1])
-        place, self._accounts, self._offered = (each[order] for each in found)
+        place = np.argsort(accounts)[np.count_nonzero(~known) :]
+        self._accounts, self._offered = accounts[place], offered[place]
         if not private and not self._offered.any():
             raise LedgerError(
                 "ledger: nobody in the data has anything left for this release, apart from what "
