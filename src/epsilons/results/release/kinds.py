@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
 from epsilons.results.release.grouped import Groups
@@ -154,6 +154,7 @@ class Pair(Estimate):
         low, high = self.interval(assumption, confidence)
         return [found._replace(half=(high - low) / 2.0)]
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
         """A confidence interval for the covariance, with at least this confidence."""
         return self.margin.covariance(assumption, confidence).times(self.unit).interval
@@ -163,6 +164,7 @@ class Pair(Estimate):
         low, high = self.interval(assumption, confidence)
         return max(self.value - low, high - self.value)
 
+    @remembered
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
         """The least-squares slope of the second column on the first.
 
@@ -171,10 +173,12 @@ class Pair(Estimate):
         first, second = self._widths
         return self.margin.slope(assumption, confidence).times(second / first)
 
+    @remembered
     def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
         """The correlation; its interval is [−1, 1] if too little is known about the variances."""
         return self.margin.correlation(assumption, confidence)
 
+    @remembered
     def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
         """The means of both columns."""
         found = []
@@ -315,10 +319,12 @@ class Quantiles(Estimate):
         """The range of the values."""
         return self.bounds
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for each quantile."""
         return self.margin.intervals(self.bounds, assumption, confidence)
 
+    @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for all quantiles."""
         return self.margin.band(self.bounds, assumption, confidence)
