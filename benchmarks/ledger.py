@@ -240,7 +240,7 @@ def ratios(people: int, turns: int) -> Iterator[Result]:
     for database in DATABASES:
         found = measured(database, people, turns)
         low, high, confidence = found.ratio.interval
-        name = f"a mean of 10^{np.log10(people):.0f} people on {database}, over bare statements"
+        name = f"a mean of {people:,} people on {database}, over bare statements"
         if (people, database) == (PEOPLE, "SQLite"):
             name = "a mean of a million people, charged to a ledger"
         figure = found.ratio.figure
@@ -253,7 +253,7 @@ def section(*, quick: bool) -> Section:
     if not quick:
         found += ratios(10 * PEOPLE, 1)
         for database in DATABASES:
-            name = f"the {MANY}th release of 10^5 people on {database}, over the first"
+            name = f"the {MANY}th release of 100,000 people on {database}, over the first"
             found.append(tell(late(database, 10**5).result(name, TIMES)))
     text = (
         "A mean that is charged to people's accounts, over the bare statements that look the same "
