@@ -240,13 +240,20 @@ def refuse(
     Raises:
         ArgumentError: a name is not accepted, or a required argument is missing.
         BoundsError: bounds are missing.
-        TypeError: a name is unknown, but similar to one that is accepted.
+        TypeError: a name is unknown, but similar to one that is accepted; or too many arguments
+            are given without names.
     """
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
-    for name in given.keys() & not_taken.keys():
-        raise ArgumentError(not_taken[name].format(repr(given[name])))
     names, places, needed = _named(asked)
+    for name in (given.keys() - names) & not_taken.keys():
+        raise ArgumentError(not_taken[name].format(repr(given[name])))
+    if len(args) > len(places):
+        table = f' To read a column of a table, write ep.{asked.__name__}("name", data=table, …).'
+        raise TypeError(
+            f"{len(args)} arguments are given without names, but only {' and '.join(places)} can "
+            f"be.{table if 'data' in names else ''}"
+        )
     for name in given.keys() - names:
         if hint := did_you_mean(name, names):
             raise TypeError(f"{name}= is not an argument here.{hint}")

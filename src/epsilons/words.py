@@ -469,7 +469,10 @@ def having(column: str, label: Any) -> str:
 
 def counted_having(column: str, label: Any) -> str:
     """Describe a count of the people who have a label."""
-    return f"People count who have a row {having(column, label)}. Missing values do not count."
+    text = ', which text such as "yes" is not' if label is True else ""
+    return (
+        f"People count who have a row {having(column, label)}{text}. Missing values do not count."
+    )
 
 
 def left_out(*, answers: bool, groups: bool, where: str | None, label: Any = None) -> str:

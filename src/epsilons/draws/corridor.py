@@ -251,7 +251,7 @@ class _Way:
         said = question.described(answer, self.call)
         return Release(
             statistic=question.statistic,
-            estimate=answer.estimate,
+            estimate=answer.estimate.reopening(),
             n=answer.n,
             n_is_noisy=answer.n_is_noisy,
             method=answer.method,

@@ -363,7 +363,7 @@ class Randomizer(ABC):
         found = self._estimated(state)
         return Release(
             statistic=found.statistic,
-            estimate=found.estimate,
+            estimate=found.estimate.reopening(),
             n=state.n,
             method=f"local {found.method}, weights by {state.weights}",
             neighbours="replace",

@@ -37,6 +37,32 @@ number of people. This bound limits the rounding error of values on a grid."""
 Bounds = tuple[float, float]
 
 
+def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]:
+    """Move intervals back into the range if noise pushed most of them outside it.
+
+    A number that was drawn farther outside its clipped interval than this interval is wide shows
+    little more than the size of the noise. Its interval then reaches into the range as far as it
+    did from the drawn number. The new interval contains the old one, so it covers the true value
+    with at least the same probability. Proof: docs/proofs/risk.md (6).
+
+    Args:
+        ends: the ends of the clipped intervals: two numbers, or two arrays.
+        raw: the numbers before they were clipped.
+        limits: the range of possible numbers.
+    """
+    (low, high), (lo, hi) = ends, limits
+    wide, below, above = high - low, low - raw, raw - high
+    if np.ndim(raw):
+        return (
+            np.where(above > wide, np.minimum(low, np.maximum(low - above, lo)), low),
+            np.where(below > wide, np.maximum(high, np.minimum(high + below, hi)), high),
+        )
+    return (
+        min(low, max(low - above, lo)) if above > wide else low,
+        max(high, min(high + below, hi)) if below > wide else high,
+    )
+
+
 class Margin:
     """Base class of all margins."""
 
@@ -675,6 +701,10 @@ class OneGroup(Margin):
         """A confidence interval for the mean."""
         low, high = self.of.intervals(bounds, assumption, confidence)
         return float(low[0]), float(high[0])
+
+    def unclipped(self, bounds: Bounds) -> float:
+        """The mean before it was clipped to the bounds."""
+        return float(self.of.unclipped(bounds)[0])
 
     def share(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
         """The share of the group among all people, with a confidence interval."""

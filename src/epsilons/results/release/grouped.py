@@ -53,6 +53,9 @@ class GroupsMargin(AnyMargin, Protocol):
     def drawn(self) -> Floats:
         """The drawn (noisy) numbers."""
 
+    def unclipped(self, bounds: Bounds) -> Floats:
+        """The mean of each group before it was clipped to the bounds."""
+
     def means(self, bounds: Bounds) -> Floats:
         """The mean of each group, within the bounds."""
 
@@ -114,7 +117,7 @@ class Groups(Estimate):
             comparisons are computed without shrinkage.
     """
 
-    LATER: ClassVar = ("compared", "published", "shrunk")
+    LATER: ClassVar = ("compared", "published", "shrunk", "reopens")
     kind: ClassVar = "groups"
     remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
@@ -127,6 +130,7 @@ class Groups(Estimate):
     compared: tuple[tuple[Any, Any], ...] = ()
     published: tuple[float, ...] | None = None
     shrunk: bool = False
+    reopens: bool = False
 
     def __post_init__(self) -> None:
         for first, second in self.compared:
@@ -152,6 +156,11 @@ class Groups(Estimate):
         return self.margin.drawn
 
     @property
+    def unclipped(self) -> Floats:
+        """The mean of each group before it was clipped to the bounds."""
+        return self.margin.unclipped(self.bounds)
+
+    @property
     def unit(self) -> float:
         """The factor that converts errors on a unit range to data units."""
         lo, hi = self.bounds
@@ -164,11 +173,13 @@ class Groups(Estimate):
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the mean of each group."""
-        return self.margin.intervals(self.bounds, assumption, confidence)
+        return self.kept(self.margin.intervals(self.bounds, assumption, confidence))
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for the means of all groups."""
-        return self.margin.band(self.bounds, assumption, confidence)
+        return self.around(
+            self.margin.band(self.bounds, assumption, confidence), assumption, confidence
+        )
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase that names the means."""

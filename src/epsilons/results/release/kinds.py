@@ -65,8 +65,8 @@ class VarianceEstimate(Scalar):
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """The precision of the standard deviation, relative to its largest possible value."""
         largest = (self.values[1] - self.values[0]) / 2.0
-        root = verdict.precision_of(*self.spread(assumption, confidence), (0.0, largest))
-        low, high = self.interval(assumption, confidence)
+        low, high = self.reopened(self.interval(assumption, confidence))
+        root = verdict.precision_of(self.value**0.5, low**0.5, high**0.5, (0.0, largest))
         return [root._replace(half=(high - low) / 2.0)]
 
     def quoted(self, release: Release) -> list[sheet.Row]:
@@ -411,6 +411,7 @@ class CountEstimate(Estimate):
         margin: the margin of error, which depends only on the noise.
     """
 
+    LATER: ClassVar = ("reopens",)
     kind: ClassVar = "count"
     whole: ClassVar[str] = "the number"
     among: ClassVar[bool] = False
@@ -418,14 +419,20 @@ class CountEstimate(Estimate):
     raw: int
     law: DiscreteLaplace
     margin: Counting = Counting()
+    reopens: bool = False
 
     unit: ClassVar[float] = 1.0
     limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
+    @property
+    def unclipped(self) -> int:
+        """The drawn number, which can be negative."""
+        return self.raw
+
     def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
         """An interval for the number of people."""
         reach = self.law.deviation(1.0 - confidence)
-        return max(self.raw - reach, 0), max(self.raw + reach, 0)
+        return self.kept((max(self.raw - reach, 0), max(self.raw + reach, 0)))
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error, at this confidence."""
@@ -491,13 +498,14 @@ def _people_sheet(
     """The report sheet of a number of people."""
     (row,) = estimate.rows(release.assumption, release.confidence)
     confidence = numbers.percent(release.confidence)
-    shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
+    shown = f"{row.value:,}" if row.informative else said.DASH, f"{row.low:,}", f"{row.high:,}"
     value, low, high = shown
     title = f"people, {confidence} interval"
+    count = f"Count: {value} people" if row.informative else f"Count: {value}"
     own = said.Own(
-        f"About {value} people",
+        f"About {value} people" if row.informative else count,
         lambda error: f"{numbers.number(error)} people",
-        headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
+        headline=f"{count}   ({confidence} interval {low} to {high})",
         claim=f"With {confidence} confidence between {low} and {high} people.",
         people=people,
         figures=said.one_number(row, estimate.limits, title, shown, "number"),

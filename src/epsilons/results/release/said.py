@@ -271,7 +271,8 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
     told = in_points if estimate.in_percent else to_two_digits(release.unit)
-    said = [precision_words(each, told, estimate.each, estimate.whole)]
+    either = any(row.low < 0.0 < row.high for row in release.rows)
+    said = [precision_words(each, told, estimate.each, estimate.whole, either_sign=either)]
     stake = release.stake
     gain = None
     if stake is not None:

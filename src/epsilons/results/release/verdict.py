@@ -217,7 +217,12 @@ def precision_if(
 
 
 def precision_words(
-    each: Sequence[Precision], told: Callable[[float], str], things: tuple[str, str], whole: str
+    each: Sequence[Precision],
+    told: Callable[[float], str],
+    things: tuple[str, str],
+    whole: str,
+    *,
+    either_sign: bool = False,
 ) -> str:
     """Describe the precision of numbers in one or two sentences.
 
@@ -226,6 +231,7 @@ def precision_words(
         told: a function that formats an error.
         things: the noun for what one number describes, singular and plural, such as "category".
         whole: the quantity that half-widths are fractions of, such as "the range"; "" to omit it.
+        either_sign: whether the interval of the only number has 0 inside.
     """
     if len(each) == 1:
         [one] = each
@@ -237,6 +243,8 @@ def precision_words(
         said = f"±{told(one.half)}" + (f" ({_percent(one.part)} of {whole})" if whole else "")
         if one.worth == "precise":
             return f"Precise to {said}."
+        if either_sign:
+            return f"Rough, {said}: it can be above or below 0."
         return f"Rough, {said}: it shows the direction, not the size."
     best = [one for one in each if one.worth == "precise"]
     rough = [one for one in each if one.worth == "rough"]
