@@ -1,5 +1,6 @@
 """Noise that pushes a number outside the range never makes it look precise."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,18 @@ def test_an_unusable_number_is_never_precise(call: str) -> None:
     assert useless >= SEEDS - (call == "private groups")
 
 
+def test_both_means_of_a_covariance_are_never_one_point() -> None:
+    for seed in range(SEEDS):
+        release = CALLS["slope"](data=_people(), epsilon=0.001, source=ep.Seeded(seed))
+        assert not any(row.informative for row in release.estimate.listed(*_asked(release)))
+        for mean, bounds in zip(release.means, ((0.0, 10.0), (0.0, 1.0)), strict=True):
+            assert mean.interval == bounds
+
+
+def _asked(release: ep.Release) -> tuple[Any, float]:
+    return release.assumption, release.confidence
+
+
 def _collapsed() -> ep.Release:
     """A mean that noise pushed far below the range."""
     values = np.random.default_rng(1).uniform(0.0, 10.0, N)
@@ -83,8 +96,11 @@ def test_a_release_of_an_earlier_version_keeps_its_interval_but_is_not_precise(
 ) -> None:
     release = _collapsed()
     earlier = replace(release, estimate=replace(release.estimate, reopens=False))  # type: ignore[type-var]
-    assert '"reopens"' not in earlier.to_json()
-    read = ep.Release.from_json(earlier.to_json())
+    text = earlier.to_json()
+    assert '"reopens"' not in text
+    judged = re.sub(r'"informative": \[\s*false\s*\]', '"informative": [true]', text)
+    assert judged != text
+    read = ep.Release.from_json(judged)
     assert read.interval() == (0.0, 0.0)
     assert read.verdict.worth == "useless"
     assert str(read).splitlines()[1].startswith("Mean: –")

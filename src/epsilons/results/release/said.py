@@ -143,7 +143,7 @@ def sheet_of(release: Release, own: Own) -> Sheet:
     facts: tuple[Part, ...] = (
         *people,
         *([Facts("note", tuple(own.more))] if own.more else []),
-        *([Note("note", release.treats, set_in=True)] if release.treats else []),
+        *(Note("note", each, set_in=True) for each in (release.treats, release.menu) if each),
         Facts("error", tuple(errors)),
         *(Note("help", each, set_in=True) for each in own.nothing),
         *own.figures,

@@ -111,6 +111,11 @@ class Gain(NamedTuple):
         """Whether the best single ε, with stricter people left out, has about the same error."""
         return self.over_single < _GAINS
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether the best single ε, with stricter people left out, has a clearly smaller error."""
+        return self.over_single * _GAINS < 1.0
+
 
 class Help(NamedTuple):
     """A change that would make the interval narrower.
@@ -312,6 +317,9 @@ def gain_words(gain: Gain) -> str:
     people = f"the {gain.left_out:,} strictest" if gain.left_out > 1 else "the strictest person"
     single = f"leaving {people} out" if gain.left_out else strictest
     times = f"{gain.over_single:.2f} ×"
+    if gain.is_loss:
+        smaller = f"{1.0 / gain.over_single:.2f}" if gain.over_single > 0.0 else "∞"
+        return f"Personal budgets are a loss here: {single} makes the error {smaller} × smaller."
     if gain.is_small:
         why = "so many people are strict" if not gain.left_out else "leaving them out costs little"
         return f"Personal budgets gain next to nothing: {times} over {single}, because {why}."
