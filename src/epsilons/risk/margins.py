@@ -43,7 +43,7 @@ def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]
     A number that was drawn farther outside its clipped interval than this interval is wide shows
     little more than the size of the noise. Its interval then reaches into the range as far as it
     did from the drawn number. The new interval contains the old one, so it covers the true value
-    with at least the same probability. Proof: docs/proofs/risk.md (6).
+    with at least the same probability. Proof: docs/proofs/risk.md (33).
 
     Args:
         ends: the ends of the clipped intervals: two numbers, or two arrays.

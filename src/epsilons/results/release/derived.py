@@ -126,7 +126,7 @@ class PartShares(Written):
             sheet.Row(
                 named(label),
                 *each,
-                informative=verdict.precision_of(*each, (0.0, 1.0)).worth != "useless",
+                informative=verdict.precision_of(*each, (0.0, 1.0), None).worth != "useless",
             )
             for label, each in zip(self.labels, numbers_, strict=True)
         )
