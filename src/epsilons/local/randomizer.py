@@ -363,7 +363,7 @@ class Randomizer(ABC):
         found = self._estimated(state)
         return Release(
             statistic=found.statistic,
-            estimate=found.estimate.reopening(),
+            estimate=found.estimate,
             n=state.n,
             method=f"local {found.method}, weights by {state.weights}",
             neighbours="replace",

@@ -53,7 +53,7 @@ class Estimate:
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
         reopens: whether intervals that noise pushed outside the limits are moved back into them.
-            False in releases of version 0.2.0.
+            False in releases of version 0.2.0, and of local reports, which can be that old.
     """
 
     value: Any
@@ -594,13 +594,11 @@ class VectorEstimate(Reportable):
         margin: the margin of error.
     """
 
-    LATER: ClassVar = ("reopens",)
     kind: ClassVar = "vector"
     value: Floats
     raw: Floats
     ball: float
     margin: local.VectorMargin
-    reopens: bool = False
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
@@ -612,7 +610,7 @@ class VectorEstimate(Reportable):
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the mean of each coordinate."""
-        return self.kept(self.margin.intervals(self.raw, assumption, confidence))
+        return self.margin.intervals(self.raw, assumption, confidence)
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the ℓ2 distance between the true mean and `raw`, at this confidence."""
