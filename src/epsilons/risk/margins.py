@@ -40,10 +40,9 @@ Bounds = tuple[float, float]
 def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]:
     """Move intervals back into the range if noise pushed most of them outside it.
 
-    A number that was drawn farther outside its clipped interval than this interval is wide shows
-    little more than the size of the noise. Its interval then reaches into the range as far as it
-    did from the drawn number. The new interval contains the old one, so it covers the true value
-    with at least the same probability. Proof: docs/proofs/risk.md (33).
+    An interval then reaches into the range at least as far as the number was drawn outside it. The
+    new interval contains the old one, so it covers the true value with at least the same
+    probability. Proof: docs/proofs/risk.md (33).
 
     Args:
         ends: the ends of the clipped intervals: two numbers, or two arrays.
@@ -51,16 +50,10 @@ def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]
         limits: the range of possible numbers.
     """
     (low, high), (lo, hi) = ends, limits
-    wide, below, above = high - low, low - raw, raw - high
-    if np.ndim(raw):
-        return (
-            np.where(above > wide, np.minimum(low, np.maximum(low - above, lo)), low),
-            np.where(below > wide, np.maximum(high, np.minimum(high + below, hi)), high),
-        )
-    return (
-        min(low, max(low - above, lo)) if above > wide else low,
-        max(high, min(high + below, hi)) if below > wide else high,
-    )
+    far = np.maximum(np.maximum(low - raw, raw - high), 0.0)
+    least = np.minimum(low, np.maximum(high - far, lo))
+    most = np.maximum(high, np.minimum(low + far, hi))
+    return (least, most) if np.ndim(raw) else (float(least), float(most))
 
 
 class Margin:

@@ -143,15 +143,6 @@ class Estimate:
         """The ends of its intervals as this release states them."""
         return self.reopened(ends) if self.reopens else ends
 
-    def around(
-        self, band: tuple[Floats, Floats], assumption: Assumption, confidence: float
-    ) -> tuple[Floats, Floats]:
-        """A simultaneous band as this release states it: no separate interval ends outside it."""
-        if not self.reopens:
-            return band
-        (low, high), (least, most) = self.reopened(band), self.interval(assumption, confidence)
-        return np.minimum(low, least), np.maximum(high, most)
-
     @property
     def limits(self) -> tuple[float, float]:
         """The smallest and largest possible value of its numbers; infinite where unknown."""
@@ -488,9 +479,7 @@ class Cells(Reportable):
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous confidence intervals for all shares."""
-        return self.around(
-            self.margin.band(self.raw, assumption, confidence), assumption, confidence
-        )
+        return self.kept(self.margin.band(self.raw, assumption, confidence))
 
     def at_once(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence."""

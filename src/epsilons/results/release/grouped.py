@@ -177,9 +177,7 @@ class Groups(Estimate):
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for the means of all groups."""
-        return self.around(
-            self.margin.band(self.bounds, assumption, confidence), assumption, confidence
-        )
+        return self.kept(self.margin.band(self.bounds, assumption, confidence))
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase that names the means."""

@@ -457,7 +457,8 @@ class CountEstimate(Estimate):
     def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
         """An interval for the number of people."""
         reach = self.law.deviation(1.0 - confidence)
-        return self.kept((max(self.raw - reach, 0), max(self.raw + reach, 0)))
+        low, high = self.kept((max(self.raw - reach, 0), max(self.raw + reach, 0)))
+        return int(low), int(high)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error, at this confidence."""
