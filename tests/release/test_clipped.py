@@ -1,5 +1,6 @@
 """Noise that pushes a number outside the range never makes it look precise."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -150,3 +151,11 @@ def test_a_reopened_interval_holds_the_old_one_and_grows_with_the_confidence(
         further = reopened((wider[0], wider[1]), raw, (0.0, 1.0))
         assert further[0] <= least
         assert most <= further[1]
+
+
+@pytest.mark.parametrize("raw", [math.inf, -math.inf, math.nan])
+def test_a_number_that_is_not_finite_moves_no_interval_outside_the_range(raw: float) -> None:
+    for ends in ((0.0, 1.0), (0.0, 0.0), (1.0, 1.0)):
+        low, high = reopened(ends, raw, (0.0, 1.0))
+        assert (low, high) == (ends if math.isnan(raw) else (0.0, 1.0))
+    assert reopened((-math.inf, math.inf), raw, (0.0, 1.0)) == (-math.inf, math.inf)

@@ -50,9 +50,10 @@ def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]
         limits: the range of possible numbers.
     """
     (low, high), (lo, hi) = ends, limits
-    far = np.maximum(np.maximum(low - raw, raw - high), 0.0)
-    least = np.minimum(low, np.maximum(high - far, lo))
-    most = np.maximum(high, np.minimum(low + far, hi))
+    with np.errstate(invalid="ignore"):  # numbers and ends can be infinite
+        far = np.fmax(np.fmax(low - raw, raw - high), 0.0)
+        least = np.fmin(low, np.fmax(high - far, lo))
+        most = np.fmax(high, np.fmin(low + far, hi))
     return (least, most) if np.ndim(raw) else (float(least), float(most))
 
 
