@@ -79,6 +79,16 @@ def _asked(release: ep.Release) -> tuple[Any, float]:
     return release.assumption, release.confidence
 
 
+def test_comparisons_of_unusable_numbers_are_not_usable() -> None:
+    how: dict[str, Any] = {"data": _people(), "epsilon": 0.001}
+    for seed in range(SEEDS):
+        groups = CALLS["public groups"](source=ep.Seeded(seed), **how)
+        found = [*groups.differences(), groups.difference("a", "b"), groups.difference("a", "c")]
+        means = [CALLS["mean"](source=ep.Seeded(seed + more), **how) for more in (0, 33)]
+        found += ep.compare(*means)
+        assert not any(each.informative for each in found), seed
+
+
 def _collapsed() -> ep.Release:
     """A mean that noise pushed far below the range."""
     values = np.random.default_rng(1).uniform(0.0, 10.0, N)

@@ -13,6 +13,7 @@ from epsilons.frozen import storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
+from epsilons.risk import margins
 from epsilons.risk.margins import AnyMargin, Bracketed
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
@@ -201,10 +202,13 @@ class Groups(Estimate):
             ArgumentError: these are not the labels of two groups.
         """
         one, other = self._places(first, second)
-        low, high = self.margin.difference(one, other, self.bounds, assumption, confidence)
+        ends = self.margin.difference(one, other, self.bounds, assumption, confidence)
+        drawn = float(self.unclipped[one] - self.unclipped[other])
+        found = margins.reopened(ends, drawn, (-self.unit, self.unit))
+        low, high = found if self.reopens else ends
         means = self.compared_by
         value = float(means[one] - means[other])
-        nothing = low <= -self.unit and high >= self.unit
+        nothing = found[0] <= -self.unit and found[1] >= self.unit
         labels = self.labels[one], self.labels[other]
         told = value, low, high, confidence
         return comparing.Compared("difference", *labels, *told, nothing=nothing, wide=self.unit)
