@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -157,6 +158,8 @@ def test_both_bounds_of_a_covariance_are_printed() -> None:
 def test_a_long_number_is_never_written_out() -> None:
     assert aligned(1.5e300, 1e299) == number(1.5e300) == "1.5e+300"
     assert aligned(-1.5e300, 1e299) == "-1.5e+300"
+    assert aligned(1.23456789e20, 1e14) == "1.23456789e+20"
+    assert aligned(-math.inf, 1e14) == "-∞"
     assert aligned(123456.0, 10.0) == "123,456.0"
 
 
