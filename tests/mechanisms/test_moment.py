@@ -187,7 +187,7 @@ def test_what_is_not_of_its_kind_is_refused() -> None:
     assert not ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 1)).holds
     for wrong, words in (
         ({"reach": GRID - 1}, "by less"),
-        ({"law": Staircase(Fraction(1), 8, 4)}, "stair of its own"),
+        ({"law": Staircase(Fraction(1), 8, 4)}, "each cross a stair"),
     ):
         with pytest.raises(PrivacyError, match=words):
             ep.verify.exact(dataclasses.replace(mechanism, **wrong))

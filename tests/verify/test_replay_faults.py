@@ -39,7 +39,7 @@ def shows(found: Replay, words: str) -> None:
     wrong = [outcome.change for outcome in found.outcomes if not outcome.holds]
     assert any(words in change for change in wrong), wrong
     assert not any(word in str(found) for word in ("person 1", "bike", "walk"))
-    with pytest.raises(PrivacyError, match="One person shows"):
+    with pytest.raises(PrivacyError, match="reveals one person"):
         found.require()
 
 

@@ -62,6 +62,12 @@ class Check:
         not_known: rows in which the `where` column is missing; None without `where`.
         missing_y: rows whose second value is missing or infinite; None without a second column.
         alarms: the reasons why the result would not be informative, one sentence each.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> look = ep.check(ep.Mean([3.5, 80.0, None], bounds=(0, 24)), epsilon=[0.5, 1.0, 1.0])
+        >>> look.missing, look.above, len(look.refusals)
+        (1, 1, 1)
     """
 
     statistic: str
@@ -199,6 +205,13 @@ def check(
 
     Guarantee:
         None: the result is not private. It never becomes part of a release.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Mean("minutes", bounds=(0, 120))
+        >>> look = ep.check(question, epsilon="epsilon", data="people.csv", person="person")
+        >>> look.people, look.missing, look.refusals
+        (4000, 0, ())
     """
     terms = terms_of(locals())
     if not isinstance(question, Question):

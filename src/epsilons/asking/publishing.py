@@ -103,6 +103,14 @@ def publish(
         Person i loses at most the sum of the losses that the releases report, which is at most ε_i:
         replace-one or add/remove, pure, exact on integers. No noise is drawn before all questions
         have passed all checks. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> questions = [ep.Mean(hours, bounds=(0, 24)), ep.Quantile(hours, 0.5, bounds=(0, 24))]
+        >>> releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(1))
+        >>> [(release.statistic, round(release.value, 1)) for release in releases]
+        [('mean', 3.8), ('quantile', 6.3)]
     """
     terms = terms_of(locals())
     asked = _questions(questions)

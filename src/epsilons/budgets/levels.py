@@ -84,6 +84,14 @@ class Budgets:
         BudgetError: an ε is negative, NaN or missing, or everyone is at 0.
         DataError: there are fewer than two people.
         ArgumentError: the counts are not integers, or ε is not one column of numbers.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = ep.Budgets({0.1: 500, 1.0: 490})
+        >>> people.n, people.levels.tolist(), people.counts.tolist()
+        (990, [0.1, 1.0], [500, 490])
+        >>> ep.Budgets([0.1, 1.0, 0.1]).counts.tolist()
+        [2, 1]
     """
 
     __slots__ = ("counts", "levels", "n")

@@ -57,7 +57,7 @@ def tag(person: object) -> bytes:
         try:
             return b"s:" + person.encode()
         except UnicodeEncodeError:
-            raise ColumnError("person is not valid text: it holds half of a character.") from None
+            raise ColumnError("person is not valid text: it has a lone surrogate.") from None
     raise ColumnError(f"person is of type {type(person).__name__}. {IDS}")
 
 

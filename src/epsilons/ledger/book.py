@@ -447,7 +447,7 @@ def chunks(rows: Integers, *first: Any) -> Iterator[Row]:
 
 
 def tidy(store: Store) -> None:
-    """After a release was closed, reset limits that exceed a budget, if no release is open."""
+    """If no release is open, lower every limit on spending that exceeds its account's budget."""
     if store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0] == 0:
         store.run(
             "UPDATE accounts SET most = CASE WHEN spent > budget THEN spent ELSE budget END "

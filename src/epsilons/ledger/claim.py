@@ -467,7 +467,7 @@ class Claim:
         return Settled(self._book.settled(kept), settled.charge)
 
     def _fail(self, state: str) -> None:
-        """Close a release that failed while drawing: offers stay paid, and the name stays used."""
+        """Close a release that failed while drawing: its charges stay, and its name stays used."""
         at = made.now()
         with self._store.write():
             found = self._book.release(self._name)

@@ -47,6 +47,16 @@ class Ledger:
     Raises:
         LedgerError: there is no ledger, or a ledger of another version.
         StorageError: the database cannot be opened.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> ledger = ep.Ledger.create("people.db")
+        >>> print(ledger.enrol(person=["ann", "bo"], epsilon=[1.0, 2.0]))
+        Enrolled 2 people: 2 new, 0 raised, 0 lowered.
+        >>> asked = {"bounds": (0, 24), "person": ["ann", "bo"]}
+        >>> release = ep.mean([3.5, 8.0], ledger=ledger.claim("january", share=1 / 4), **asked)
+        >>> ledger.account("ann").left, ledger.check().holds
+        (0.75, True)
     """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
@@ -160,7 +170,7 @@ class Ledger:
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "
-                "database can store: without NUL characters and halves of characters."
+                "database can store: without NUL characters and lone surrogates."
             )
         ids = [each for batch in found.people.tagged() for each in batch]
         budgets = units.many_units(found.budgets)
@@ -283,8 +293,8 @@ class Ledger:
         """Close a release that has no answer.
 
         If it was never drawn, it no longer reserves budgets. If its process ended while drawing,
-        the release is closed as failed, and offers stay paid. A process that is still drawing it
-        will return no result.
+        the release is closed as failed, and everyone stays charged for what they offered. A process
+        that is still drawing it will return no result.
 
         Args:
             name: the name of the release.

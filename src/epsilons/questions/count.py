@@ -52,6 +52,14 @@ class Count(Question):
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> offered = {"neighbours": "add-remove", "levels": [0.05, 0.2, 0.5, 1.0, 2.0]}
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([ep.Count()], source=ep.Seeded(1), **offered, **asked)
+        >>> round(release.value)
+        3962
     """
 
     statistic: ClassVar[str] = "count"

@@ -32,6 +32,14 @@ class Covariance(soft_cells.SoftQuestion):
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, sleep = [3.5, 8.0, 1.0, 6.5] * 500, [8.0, 6.0, 9.0, 7.0] * 500
+        >>> question = ep.Covariance(hours, sleep, x_bounds=(0, 12), y_bounds=(0, 12))
+        >>> [release] = ep.publish([question], epsilon=1.0, source=ep.Seeded(1))
+        >>> round(release.slope.value, 1)
+        -0.4
     """
 
     statistic: ClassVar[str] = "covariance"

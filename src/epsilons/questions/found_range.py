@@ -168,7 +168,7 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Select the centre and the deviation, again if values are close together; draw the mean.
+    """Select the centre and the deviation (twice if values are close together); draw the mean.
 
     Guarantee:
         Pure differential privacy under replace-one, for every input: person i loses at most the sum
@@ -360,7 +360,7 @@ def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
     """Count people privately, if nothing is known about them or if `counted` requires it."""
     terms = call.terms
     if call.declared is None:
-        raise ValueError("people are private where something is declared of them")
+        raise ValueError("without declarations, people are public and need not be counted")
     lowest, _, place = line.rungs(call.declared.ladder)
     coarse = call.offered(lowest)
     payers = Payers(terms.ladder.levels, place)

@@ -82,6 +82,14 @@ class Mean(Question):
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for the bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Mean("minutes", bounds=(0, 120), related=False)
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> round(release.value, 1)
+        28.9
     """
 
     statistic: ClassVar[str] = "mean"
@@ -159,7 +167,7 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_weights(self, call: Call) -> None:
-        """Reject weights for which no interval is proven, such as those with an unknown range."""
+        """Reject weights if no interval is proven for the question, as with an unknown range."""
         super().check_weights(call)
         if call.weights is None:
             return
@@ -373,7 +381,7 @@ class Mean(Question):
             drawn: what was drawn from it.
             squares: `Tally.unit_squares` if people with weights are a sample, otherwise None. For
                 such people there is no interval that uses their spread, because none is proven.
-            classes: the same people, if budgets are unrelated to values; otherwise None.
+            classes: people by budget and weight if budgets are unrelated to values, otherwise None.
         """
         weighing, bounds = mechanism.weighing, mechanism.bounds
         goal = self.goal if classes is None else self._among(classes)

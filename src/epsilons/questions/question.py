@@ -551,8 +551,8 @@ class Question(ABC):
             raise ArgumentError(
                 "weights with related=False: only people of equal weight would be interchangeable, "
                 "and a cap in proportion to the weight gains next to nothing from that. Write "
-                "related=0.05: the weighted means of people with different ε/weight differ by at "
-                "most that part of the range; or leave it out."
+                "related=0.05 if the weighted means of people with different ε/weight differ by at "
+                "most 0.05 of the range, or leave related out."
             )
 
     def policy(self, neighbours: str) -> str:
@@ -647,10 +647,10 @@ class Question(ABC):
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Count what `asks` returns, for each part of a budget that this question can use."""
+        """Count what `asks` returns. Levels are the parts of budgets that this question can use."""
         ask = self.asks(call)
         if ask is None:
-            raise ValueError(f"{self.statistic} asks nothing of the rows first")
+            raise ValueError(f"{self.statistic} has no counts before its first draw")
         return call.part(rows.count(ask))
 
     @abstractmethod
@@ -662,7 +662,7 @@ class Question(ABC):
         """Return the sentences in which the release says what it protects and assumes."""
 
     def described(self, answer: Answer, call: Call) -> Sentences:
-        """Return the sentences of a release, with what other answers and weights add to them."""
+        """Return the sentences of a release, including those on shared draws and on weights."""
         own = self.sentences(answer, call.neighbours)
         weights = None if call.weights is None else call.name_of(call.weights.column)
         protected, assumed = answer.spent.of_weights(weights, self.assumption)

@@ -301,7 +301,7 @@ def quantile(noise: Tail, beta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _sum_quantile(noise: _Sum, beta: float) -> float:
-    """The quantile of a `_Sum`, cached because a release needs it repeatedly."""
+    """The quantile of a `_Sum`, cached for repeated use. Proof: docs/proofs/add-remove.md (12)."""
     return _quantile(noise, beta)
 
 

@@ -443,10 +443,11 @@ class Spreading:
 
     @cached_property
     def terms(self) -> Terms:
-        """The coefficients of `_above`; for a permutation, perhaps the largest of them minus each.
+        """The coefficients of `_above`, or for a permutation an equivalent set, if that is better.
 
-        The permuted values X − μ sum to 0, so this subtraction changes only the sign of the sum.
-        The coefficients with the smaller sum of squares are used.
+        For a permutation, each coefficient can be replaced by the largest coefficient minus it: the
+        permuted values X − μ sum to 0, so this changes only the sign of the sum. The coefficients
+        with the smaller sum of squares are used.
         """
         above = self._above
         if self.assumption.sampled:

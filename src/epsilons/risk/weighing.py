@@ -112,9 +112,9 @@ class SumNoise:
 
     Attributes:
         moves: number of sums that one person can change by their whole weight. The noise scale of
-            each sum is proportional to it. For means with joint noise it is a factor of the noise
-            scale, and for sums of several noises it is the scale of Laplace noise with the same
-            variance.
+            each sum is proportional to it. In two cases it is another factor of the noise scale:
+            for means with joint noise, and for sums of several noises, where Laplace noise of the
+            resulting scale has the same variance.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
     """

@@ -102,6 +102,14 @@ class Published:
         verdict: everyone's privacy loss and budget; None for local reports with too many possible
             outputs to enumerate.
         release: the release or releases in the file.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> found = ep.verify.published(release.to_json())
+        >>> len(found.problems), found.verdict.holds, found.release.private
+        (0, True, False)
     """
 
     problems: Mapping[str, str]
@@ -262,6 +270,13 @@ def published(text: str) -> Published:
     Raises:
         ArgumentError: the text is not the JSON of a release, or its content cannot be read.
         PrivacyError: the kind of mechanism is unknown.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> ep.verify.published(release.to_json()).holds
+        True
     """
     try:
         shown = json.loads(text)
@@ -275,7 +290,7 @@ def published(text: str) -> Published:
     release = frozen.from_plain(shown[held[0]])
     if not hasattr(release, "differing"):
         raise ArgumentError(f"{held[0]} in the text is no release.")
-    unlike = "shown otherwise than the release in the file says"
+    unlike = "differs from the release that is stored in the file"
     try:
         problems = dict.fromkeys(release.differing(shown), unlike)
         verdict = _verdict(release)

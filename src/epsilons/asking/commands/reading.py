@@ -45,10 +45,10 @@ def published(path: Path) -> ep.verify.Published:
 
 
 def _one(path: Path, which: int | None) -> Release:
-    """Return the release in a file, if the file holds.
+    """Return the release in a file, after checking that the file is consistent.
 
     Raises:
-        UsageError: the file has several releases, and none or another one is asked for.
+        UsageError: the file has several releases, and `which` is not the number of one.
     """
     found: Any = published(path).require().release
     if isinstance(found, Release):

@@ -1,7 +1,7 @@
 """`publish --check`: all checks of a study, its plan and its charge, with nothing drawn or paid.
 
-The study goes through the corridor, as it will when it is published, to an account that is never
-settled: the corridor draws only if its account says so.
+The study takes the same path through the corridor as when it is published, but with an account that
+never agrees to a charge. So the corridor stops before the first draw.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
     """
     given = {name: each for name, each in terms.items() if name not in ("epsilon", "source")}
     epsilon = terms.get("epsilon")
-    if claim is None and given.get("menu") is not None:  # words are for those without a ledger
+    if claim is None and given.get("menu") is not None:  # with a ledger, `publish` refuses a menu
         epsilon = door.chosen(epsilon, given.pop("menu"))
         if given.get("neighbours") == "add-remove":
             given["levels"] = levels_of_menu(epsilon, given.get("levels"))

@@ -130,6 +130,14 @@ class Allocation:
         stairs: the distribution of staircase noise on a unit range; None for Laplace noise.
         closed: the noise of the cells if it sums to zero; None if cells have independent noise.
         cube: the joint noise of several means; None if the mean has its own noise.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> allocation = ep.allocate({0.1: 500, 1.0: 490}, related=False)
+        >>> allocation.levels.tolist(), allocation.spent.round(2).tolist()
+        ([0.1, 1.0], [0.1, 0.26])
+        >>> round(allocation.cap, 2), round(allocation.risk**0.5, 3)
+        (0.26, 0.011)
     """
 
     levels: Floats
@@ -238,6 +246,12 @@ def allocate(
 
     Guarantee:
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i stays within everyone's budget.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> allocation = ep.allocate({0.1: 500, 1.0: 490})
+        >>> allocation.method, allocation.spent.round(3).tolist()
+        ('optimal', [0.1, 0.1])
     """
     cells = parameters.cells(statistic, categories, edges)
     words = checked(about, related, loss, confidence)

@@ -176,7 +176,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
     if names.missing and counted.faults.missing >= int(counted.people.sum()):
-        names = replace(names, missing=f"{names.missing} {ANSWERS}")  # perhaps no cell is a number
+        # All values are missing: the column may contain answers such as "yes", not numbers.
+        names = replace(names, missing=f"{names.missing} {ANSWERS}")
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition

@@ -314,8 +314,8 @@ def require(holds: bool | np.bool_, what: str) -> None:
     """
     if not holds:
         raise PrivacyError(
-            f"data: the {what} that were counted cannot be those of any people, so the engine of "
-            "data, or a function that it was given another meaning, is at fault. Nothing was "
+            f"data: the {what} that were counted cannot be those of any people. The engine of data "
+            "is at fault, or a function that was redefined in it. Nothing was "
             "drawn, and nobody was charged. Give the rows on another engine, such as Polars, "
             "PyArrow or DuckDB, without functions of your own."
         )

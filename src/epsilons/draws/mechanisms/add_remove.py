@@ -74,7 +74,7 @@ class TwoSums:
 
     Reference:
         Paper *add-remove*, Algorithms 1-3, on integers and for personal weights. Proof:
-        docs/proofs/add-remove.md.
+        docs/proofs/add-remove.md (1).
 
     Attributes:
         levels: the rungs of the public ladder.
@@ -207,7 +207,7 @@ class CellSums:
 
     Reference:
         Algorithm 3 of paper *add-remove* for any number of cells (a mean has two: x and 1 − x), on
-        integers and for personal weights. Proof: docs/proofs/add-remove.md.
+        integers and for personal weights. Proof: docs/proofs/add-remove.md (1).
 
     Attributes:
         levels: the rungs of the public ladder.
@@ -332,6 +332,7 @@ class LevelCounts:
         changes by at most a factor e^{rate} from one integer to the next. The rate is at most an
         eighth of the cell's lowest rung, and never above ⅛. So adding or removing a person
         costs them at most an eighth of their rung, and nothing if their rung is in no cell.
+        Proof: docs/proofs/add-remove.md (1).
 
     Attributes:
         levels: the rungs of the public ladder.

@@ -61,7 +61,7 @@ class Additive:
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
-        docs/proofs/additive.md.
+        docs/proofs/additive.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -251,6 +251,8 @@ def sampled_losses(
 ) -> tuple[Fraction | float, ...]:
     """Return upper bounds on the losses of people who are sampled.
 
+    Proof: docs/proofs/sampling.md (1).
+
     Args:
         levels: the budgets for which the sampling probabilities were chosen.
         losses: the losses of people who are kept with certainty.
@@ -366,7 +368,7 @@ class SumAndSquares:
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
-        docs/proofs/moment.md.
+        docs/proofs/moment.md (1).
 
     Attributes:
         levels: budget levels ε.

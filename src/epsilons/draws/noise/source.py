@@ -184,6 +184,13 @@ class Seeded(Source):
 
     Raises:
         ArgumentError: the seed is not an integer of at least 0.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> asked = {"epsilon": [0.5, 1.0], "bounds": (0, 24)}
+        >>> first, second = (ep.mean([3.5, 8.0], source=ep.Seeded(1), **asked) for _ in range(2))
+        >>> first.value == second.value, first.private
+        (True, False)
     """
 
     private = False

@@ -164,6 +164,16 @@ class Comparisons(Written, Sequence[Compared]):
         holds: a sentence on the conditions under which the intervals hold.
         lines: the two releases that are compared, in words; empty for groups of one release.
         private: False if a release was drawn from a seed.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> groups = {"by": ["a", "b"] * 200, "groups": ["a", "b"]}
+        >>> asked = {"epsilon": 1.0, "bounds": (0, 24), "source": ep.Seeded(1)}
+        >>> compared = ep.mean([3, 8] * 200, **asked, **groups).differences()
+        >>> len(compared), compared.confidence
+        (1, 0.95)
+        >>> print(compared[0])
+        Difference, b minus a: 5.33   (95 % interval 4.49 to 6.17)
     """
 
     title: str
@@ -268,6 +278,14 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
         the intervals miss with probability at most 1 − confidence. For means, shares and counts
         under replace this requires that the budgets and settings of the second release were not
         chosen in view of the first result. Proof: docs/proofs/risk.md (29), (31), (32).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> asked = {"epsilon": [0.5, 1.0, 1.0, 2.0] * 50, "bounds": (0, 24)}
+        >>> first = ep.mean([3, 8, 1, 6] * 50, source=ep.Seeded(1), **asked)
+        >>> second = ep.mean([9, 9, 8, 9] * 50, source=ep.Seeded(2), **asked)
+        >>> print(ep.compare(first, second)[0])
+        Change, second minus first: 4.76   (95 % interval 3.74 to 5.78)
     """
     level = parameters.confidence(confidence)
     _check(first, second)

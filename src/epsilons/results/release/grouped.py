@@ -223,7 +223,7 @@ class Groups(Estimate):
         lo, hi = self.bounds
         if lo < 0.0 < hi:
             raise ArgumentError(
-                "ratio needs values of one sign, but the bounds allow both: the mean below may "
+                "ratio needs values of one sign, but the bounds allow both: the divisor may "
                 "be about 0. Use difference."
             )
         low, high = self.margin.ratio(one, other, self.bounds, assumption, confidence)

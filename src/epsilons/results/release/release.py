@@ -89,6 +89,15 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         person: the unit of privacy: "row", the name of the column of ids, or "" if the release is
             from a version before 0.3.0.
         menu: the sentence on words that stand for budgets; "" without a menu.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> round(release.value, 2), round(release.spent(2.0), 2), release.private
+        (4.29, 0.5, False)
+        >>> ep.Release.from_json(release.to_json()).value == release.value
+        True
     """
 
     LATER: ClassVar = ("ledger", "person", "menu")

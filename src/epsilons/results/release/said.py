@@ -96,7 +96,7 @@ _CLEARLY: Final = 0.8
 """An assumption is mentioned if the error under it is below this fraction of the current error."""
 
 _WHOLE: Final = 1e4
-"""Sums of weights from this one on are shown without decimals."""
+"""Sums of weights of at least this size are shown without decimals."""
 
 _STAR: Final = "The row with * is what was assumed."
 _BOUGHT: Final = (

@@ -122,7 +122,7 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
     if wrong:
         more = f" and {len(wrong) - _SOME} more" if len(wrong) > _SOME else ""
         raise ArgumentError(
-            f"text shows {', '.join(wrong[:_SOME])}{more} otherwise than {what} in it: it was "
+            f"text disagrees with {what} in it about {', '.join(wrong[:_SOME])}{more}: it was "
             "changed after it was written. Use the file as it was published; epsilons verify FILE "
             "names everything that disagrees."
         )

@@ -191,7 +191,7 @@ def _highest(logs: Floats, slopes: Floats) -> Floats:
 
     Between two points the sum is below the extended chords of both adjacent intervals. It can
     exceed its tabulated values only in an interval with an increase before it and a decrease after
-    it.
+    it. Proof: docs/proofs/groups.md (9).
     """
     steps = np.diff(logs)
     rising = steps[:, None, :] > -_STEP * slopes[..., None]
@@ -273,7 +273,7 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
     """Bounds on the tail of Σ v·z at all points, for any number of cells.
 
     It works like `_of_four`, but chooses a unit in which the probability beyond half of the period
-    is negligible, by Chernoff's bound for independent noises.
+    is negligible, by Chernoff's bound for independent noises. Proof: docs/proofs/groups.md (8).
     """
     theta, _ = _sines()
     used = np.array([each for each in coefficients if each != 0.0])
@@ -395,7 +395,10 @@ def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
 
 
 def _of_two(a: float, b: float) -> Floats:
-    """The tail of a·X + b·Y, for independent Laplace noises of scale 1 and 0 ≤ b ≤ a."""
+    """The tail of a·X + b·Y, for independent Laplace noises of scale 1 and 0 ≤ b ≤ a.
+
+    Proof: docs/proofs/groups.md (6).
+    """
     if b <= 0.0:
         return 0.5 * np.exp(-_ABOVE / a)
     if a - b < 1e-6:

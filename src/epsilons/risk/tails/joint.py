@@ -284,6 +284,8 @@ def at_zero(cells: int) -> float:
 def _few(cells: int, reach: float, shifts: list[float]) -> float:
     """The density at zero of the sum of three or four noises truncated to their intervals.
 
+    Proof: docs/proofs/tables.md (3).
+
     Args:
         cells: three or four.
         reach: bound on |c_j + z_j|, as in `within`.
@@ -323,7 +325,7 @@ def _up_to(u: Floats, s: Floats) -> Floats:
 
 
 def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex128]:
-    """∫ ½e^{−|x|}·e^{iθx} over |x + shift| ≤ reach."""
+    """∫ ½e^{−|x|}·e^{iθx} over |x + shift| ≤ reach. Proof: docs/proofs/tables.md (3)."""
     down = 1.0 + 1j * theta
     if reach < shift:
         fall = np.exp(-down * (shift - reach)) - np.exp(-down * (shift + reach))
@@ -562,7 +564,10 @@ class CubeNoise:
 
 @lru_cache(maxsize=16)
 def _table(noise: CubeNoise) -> tuple[Floats, Floats]:
-    """The tail of one mean at multiples of 1/_CUTS, and its slope per step."""
+    """The tail of one mean at multiples of 1/_CUTS, and its slope per step.
+
+    Proof: docs/proofs/cube.md (5).
+    """
     x = np.arange(int(_LAST * _CUTS) + 2) / _CUTS
     density = _poisson_sum(noise.times * x, np.ones(noise.means)) / (2.0 * noise.means)
     return noise.exceeds(x), -noise.times / _CUTS * density
