@@ -353,25 +353,6 @@ def line(name: str, value: object) -> str | None:
     return str(value).strip()
 
 
-def missing(value: object, neighbours: str) -> str | None:
-    """Return how missing values are treated; None if the caller did not specify it.
-
-    Raises:
-        ArgumentError: it is unknown; or it is "error" under add/remove, where an error would reveal
-            that somebody takes part.
-    """
-    if value is None:
-        return None
-    word: str = choice("missing", value, MISSING)
-    if word == "error" and neighbours == "add-remove":
-        raise ArgumentError(
-            'missing="error" is for neighbours="replace": under add-remove a refusal would '
-            "reveal that somebody is there. Leave missing out: then a missing value counts as "
-            "the middle of the range in a mean, and as other, or as no category, in frequencies."
-        )
-    return word
-
-
 def confidence(value: object) -> float:
     """Return `value` as a confidence.
 
@@ -468,7 +449,7 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError
-        lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
+        lo, hi = map(float, value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise BoundsError(
             f"{name}={value!r} must be two numbers (lo, hi), such as {name}=(0, 100)."

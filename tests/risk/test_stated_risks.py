@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import epsilons as ep
 from epsilons import theory
@@ -21,6 +22,7 @@ from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.local import bounded_norm
 from epsilons.risk.margins import RatioCells
+from epsilons.risk.ranges import Picture
 from epsilons.risk.weighing import SAMPLE, Assumption
 from epsilons.types import Floats
 
@@ -159,6 +161,28 @@ def test_what_nothing_is_known_about() -> None:
     noises = ratio.OwnTotal(1.0, 2)
     low, high = ratio.share_intervals(np.array([-1.0, 0.5]), -0.5, noises, **given)
     assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("sharp", [80.0, 2000.0])
+def test_how_far_a_found_centre_and_deviation_may_be_off(sharp: float) -> None:
+    """Bounds on ranks by a search for the best rate, as docs/proofs/gaussian.md (9) has them."""
+    picture = Picture(50.0, 5.6, 0.03, 1e-5, 0.0145, (sharp, 3.0 * sharp), (3000.0, 2000.0))
+    sigma = 8.0
+
+    def rank(odds: float, sharp: float, alike: float) -> float:
+        rates = np.linspace(0.0, sharp, 100_001)[1:]
+        return float((odds / rates + rates / (8.0 * alike)).min())
+
+    best = []
+    for inner in (0.005, 0.01, 0.02, 0.05, 0.1):
+        fit = max(2.0 * stats.norm.ppf(0.5 + inner) * sigma / 0.03, 1.0)
+        odds = math.log(6.0 / BETA / min(1e-5 * fit / 2.0, 0.125))
+        best.append(inner + rank(odds, sharp, 750.0))
+    far = sigma * stats.norm.ppf(0.5 + min(best)) + 0.03
+    assert picture.off(sigma, BETA) == pytest.approx(far, rel=1e-3)
+    share = 0.5 - rank(math.log(64.0 / (0.0145 / 2.0) / BETA), 3.0 * sharp, 2000.0)
+    most = 1.0625 * 5.6 / stats.norm.ppf((1.0 + share) / 2.0)
+    assert picture.sigma(BETA) == pytest.approx(most, rel=1e-3)
 
 
 PEOPLE = {0.2: 300, 1.0: 100}

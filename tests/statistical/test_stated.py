@@ -459,6 +459,30 @@ def hoeffding(beta: float) -> float:
     return math.sqrt(-math.log(beta) / (2.0 * N))
 
 
+def spread_of_a_sample(release: ep.Release) -> Iterator[Stated]:
+    """Ends of a spread by Bernstein's inequality, for squares in [0, 1] and for the mean.
+
+    0.4 of the error probability of an end are for the squares, and 0.1 for the mean.
+    """
+    margin, spread = cast(Any, release.estimate.margin), cast(Any, release.spread)
+    variance = margin.square - margin.offset**2
+
+    def bernstein(sigma: float, beta: float) -> float:
+        part = -math.log(beta) / (3.0 * N)
+        return part + math.sqrt(part**2 - 2.0 * sigma**2 * math.log(beta) / N)
+
+    def least(sigma: float) -> float:
+        return sigma**2 + bernstein(sigma, 0.5 * BETA / 2.0) - variance
+
+    def most(sigma: float) -> float:
+        lost = math.sqrt(-2.0 * math.log(0.4 * BETA / 2.0) / N)
+        return sigma**2 - lost * sigma - bernstein(sigma, 0.1 * BETA / 4.0) ** 2 - variance
+
+    middle = math.sqrt(variance)
+    yield "spread, low", middle - spread.low, middle - optimize.brentq(least, 0.0, 0.5)
+    yield "spread, high", spread.high - middle, optimize.brentq(most, 0.1, 0.5) - middle
+
+
 def a_sample(add_remove: bool) -> Iterator[Stated]:
     """With very large budgets, there is no other error than that of a sample."""
     both = hoeffding(0.3 * BETA / 4.0)
@@ -471,6 +495,8 @@ def a_sample(add_remove: bool) -> Iterator[Stated]:
         pair = ep.covariance(UNIT, UNIT, x_bounds=(0, 1), y_bounds=(0, 1), **much)
         if not add_remove:
             yield from ends(f"one of two means, {related}", pair.means[0], np.full(2, far))
+            release = ep.mean(UNIT, bounds=(0, 1), method="optimal", **much)
+            yield from spread_of_a_sample(release)
             continue
         # Everyone has the same weight, and a part of β is for the number of people.
         errors = np.full(2, hoeffding(0.95 * BETA / 2.0))

@@ -123,6 +123,11 @@ class Count(Question):
         """The columns that the question reads, by the names of their fields."""
         return {"values": self.values if self.where is None else self._pair()[0]}
 
+    @property
+    def subject(self) -> Any:
+        """The column that a release is named after."""
+        return self.columns["values"]
+
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """Return the same question about another column."""
         if self.where is None:

@@ -97,7 +97,9 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
+        if (
+            call.share != 1
+        ):  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -186,7 +188,9 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
+        if (
+            call.share != 1
+        ):  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -201,7 +205,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
         second = mechanism.moments(pair)[1]
         weighing, slack = mechanism.weighing, mechanism.slack
         margin = LocatedSquares(_picture_of(found), weighing, slack, second)
-        return read_mean(mechanism.alone, pair[0], margin)
+        return read_mean(mechanism, pair[0], margin)
 
     mechanism = with_squares(alone)
     spent = after(before, mechanism)
@@ -257,7 +261,7 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
     return (yield from add_remove_end(counted, there, replace(chosen, method=METHOD), read))
 
 
-def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
+def read_mean(mechanism: Additive | SumAndSquares, drawn: int, margin: Located) -> Read:
     """Compute the mean of a Gaussian population on an estimated range from a draw.
 
     Args:
@@ -266,7 +270,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
         margin: the margin of error.
     """
     lo, hi = mechanism.bounds
-    raw = finite(mechanism.estimate(drawn))
+    raw = finite(mechanism.mean(drawn))
     sigma = SIGMA * margin.picture.deviation
     value = min(max(raw, lo), hi)
     estimate = Scalar(value=value, raw=raw, bounds=(lo, hi), margin=margin, sigma=sigma)

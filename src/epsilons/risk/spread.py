@@ -527,7 +527,8 @@ class WeighedSpread(Weighed):
 
         It depends only on public facts.
         """
-        return _way(self.weighing, assumption, self.division(assumption), self.expected)
+        own = self.weighing, assumption, self.division(assumption), self.expected
+        return way_of(Spreading, *own)
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
         """Number of estimators from which this one was chosen: 1."""
@@ -571,11 +572,15 @@ class WeighedSpread(Weighed):
 
 
 @lru_cache(maxsize=64)
-def _way(
-    weighing: Weighing, assumption: Assumption, division: Division, expected: float
+def way_of(
+    spreading: type[Spreading],
+    weighing: Weighing,
+    assumption: Assumption,
+    division: Division,
+    expected: float,
 ) -> Way | None:
     """`Spreading.way`, cached because a release needs it repeatedly."""
-    return Spreading(weighing, assumption, division).way(expected)
+    return spreading(weighing, assumption, division).way(expected)
 
 
 # A mean with weights that were chosen from a few candidates by a first stage on the same data.

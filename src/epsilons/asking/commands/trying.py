@@ -19,7 +19,7 @@ from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError
 from epsilons.ledger.claim import Claim
 from epsilons.questions import Question
-from epsilons.questions.question import TERMS, Call, levels_of_menu
+from epsilons.questions.question import Call, levels_of_menu, terms_of
 from epsilons.results import report
 from epsilons.results.release import Releases
 
@@ -166,7 +166,7 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
     before = publish(questions, **given, ledger=account) is not None
     if before:
         return Trial(None, (), before, ())
-    own = {name: given[name] for name in TERMS if name in given}
+    own = terms_of(given)
     division = {name: given[name] for name in ("shares", "targets") if name in given}
     budgets, unit = _budgets(questions, own, account.epsilon)
     forecast = None

@@ -127,6 +127,7 @@ class Allocation:
         method: the name of the rule.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         goal: the assumptions about the data, and the error to minimize.
+        exact: whether `risk` is the exact worst case; otherwise it is a proven bound.
         stairs: the distribution of staircase noise on a unit range; None for Laplace noise.
         closed: the noise of the cells if it sums to zero; None if cells have independent noise.
         cube: the joint noise of several means; None if the mean has its own noise.
@@ -151,6 +152,7 @@ class Allocation:
     method: str
     cap: float | None
     goal: Goal
+    exact: bool
     stairs: StairNoise | None = None
     closed: ClosedNoise | None = None
     cube: CubeNoise | None = None
@@ -171,11 +173,6 @@ class Allocation:
             closed=self.closed,
             cube=self.cube,
         )
-
-    @property
-    def exact(self) -> bool:
-        """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
-        return self.goal.worst.is_exact(self.weighing)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """Return the spent budget of each person.
@@ -316,6 +313,7 @@ def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) 
         method=method,
         cap=answer.cap,
         goal=goal,
+        exact=goal.worst.is_exact(weighing),
         stairs=weighing.stairs,
         closed=weighing.closed,
         cube=weighing.cube,

@@ -88,7 +88,7 @@ class Names:
     @classmethod
     def of_arrays(cls, marks: Collection[str]) -> Names:
         """Return the names of arrays, which are the names of their parameters."""
-        return cls(said("values", marks), marks={name: name for name in marks})
+        return cls(said("values", marks), marks=dict(zip(marks, marks, strict=True)))
 
     @property
     def either(self) -> str:

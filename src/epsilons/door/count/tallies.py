@@ -284,8 +284,8 @@ def _check_squares(counted: Tally) -> None:
     With d = g − GRID/2 the squares are floor(d²/GRID). Their sum is at most n·GRID/4, and more than
     (Σd)²/(n·GRID) − n by the Cauchy–Schwarz inequality.
     """
-    columns = (counted.counts, counted.sums, counted.squares)
-    for n, total, square in zip(*(each.tolist() for each in columns), strict=True):
+    sums, squares = counted.sums.tolist(), counted.squares.tolist()
+    for n, total, square in zip(counted.counts.tolist(), sums, squares, strict=True):
         require(0 <= square <= n * GRID // 4, "squares")
         require((square + n) * n * GRID >= (total - n * HALF) ** 2, "squares")
 

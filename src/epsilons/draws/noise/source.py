@@ -30,8 +30,6 @@ def integer(name: str, value: object) -> int:
     Raises:
         ArgumentError: `value` is not an integer.
     """
-    if type(value) is int:  # the common case first, for speed
-        return value
     if not isinstance(value, bool):
         try:
             return operator.index(value)  # type: ignore[arg-type]
@@ -51,7 +49,7 @@ def natural(name: str, value: object, least: int = 0) -> int:
     Raises:
         ArgumentError: `value` is not an integer of at least `least`.
     """
-    number = integer(name, value)
+    number = value if type(value) is int else integer(name, value)
     if number < least:
         raise ArgumentError(f"{name} must be at least {least}.")
     return number

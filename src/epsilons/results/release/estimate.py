@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError, KindError
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
 from epsilons.risk import margins
@@ -268,6 +268,7 @@ class Scalar(Reportable):
     alike: bool = False
     reopens: bool = False
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A confidence interval, with at least this confidence."""
         return self.kept(self.margin.interval(self.raw, self.bounds, assumption, confidence))
@@ -288,6 +289,7 @@ class Scalar(Reportable):
         """The range of the values."""
         return self.bounds
 
+    @remembered
     def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:
         """The upper end of the interval for the standard deviation; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
@@ -382,6 +384,7 @@ class Scalar(Reportable):
         found = getattr(self.margin, "share", None)
         return None if found is None else grouped.Shares(*found(assumption, confidence))
 
+    @remembered
     def spread(self, assumption: Assumption, confidence: float) -> Spread | None:
         """The standard deviation of the data; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
@@ -473,14 +476,17 @@ class Cells(Reportable):
         place = {label: index for index, label in enumerate(labels)}
         return np.array([place[each] for each in own], dtype=np.int64), labels
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the share of each category."""
         return self.kept(self.margin.intervals(self.raw, assumption, confidence))
 
+    @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous confidence intervals for all shares."""
         return self.kept(self.margin.band(self.raw, assumption, confidence))
 
+    @remembered
     def at_once(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence."""
         return self.margin.at_once(self.raw, assumption, confidence)
@@ -597,10 +603,12 @@ class VectorEstimate(Reportable):
         """The range of one coordinate of a vector in the ball."""
         return -self.ball, self.ball
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the mean of each coordinate."""
         return self.margin.intervals(self.raw, assumption, confidence)
 
+    @remembered
     def radius(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the ℓ2 distance between the true mean and `raw`, at this confidence."""
         return self.margin.radius(assumption, confidence)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
@@ -172,10 +172,12 @@ class Groups(Estimate):
         """The range of the values."""
         return self.bounds
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the mean of each group."""
         return self.kept(self.margin.intervals(self.bounds, assumption, confidence))
 
+    @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for the means of all groups."""
         return self.kept(self.margin.band(self.bounds, assumption, confidence))
@@ -184,6 +186,7 @@ class Groups(Estimate):
         """The phrase that names the means."""
         return f"the averages{of} by {' and '.join(filter(None, self.by)) or 'group'}"
 
+    @remembered
     def shares(self, assumption: Assumption, confidence: float) -> Shares:
         """The share of each group among all people, with its interval."""
         return Shares(*self.margin.shares(assumption, confidence))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
 from epsilons.results.release.grouped import Groups
@@ -166,6 +166,7 @@ class Pair(Estimate):
         outside = any(not 0.0 <= self.margin.raw_mean(i) <= 1.0 for i in (0, 1))
         return replace(self, reopens=True) if outside else super().reopening()
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
         """A confidence interval for the covariance, with at least this confidence."""
         return self.kept(self.margin.covariance(assumption, confidence).times(self.unit).interval)
@@ -175,6 +176,7 @@ class Pair(Estimate):
         low, high = self.interval(assumption, confidence)
         return max(self.value - low, high - self.value)
 
+    @remembered
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
         """The least-squares slope of the second column on the first.
 
@@ -183,10 +185,12 @@ class Pair(Estimate):
         first, second = self._widths
         return self.margin.slope(assumption, confidence).times(second / first)
 
+    @remembered
     def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
         """The correlation; its interval is [−1, 1] if too little is known about the variances."""
         return self.margin.correlation(assumption, confidence)
 
+    @remembered
     def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
         """The means of both columns."""
         first, second = self._means(assumption, confidence, reopens=self.reopens)
@@ -340,10 +344,12 @@ class Quantiles(Estimate):
         """The range of the values."""
         return self.bounds
 
+    @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for each quantile."""
         return self.margin.intervals(self.bounds, assumption, confidence)
 
+    @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for all quantiles."""
         return self.margin.band(self.bounds, assumption, confidence)

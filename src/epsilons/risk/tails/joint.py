@@ -201,11 +201,11 @@ class ClosedNoise:
 
     def largest_square(self, off: Pairs = ()) -> float:
         """E max_j (c_j + z_j)². Proof: docs/proofs/tables.md (3)."""
-        return self._largest(off)[1]
+        return _largest_of(self, tuple(off))[1]
 
     def largest(self) -> tuple[float, float]:
         """E max|z| and E max z². Proof: docs/proofs/tables.md (3)."""
-        return _largest_of(self)
+        return _largest_of(self, ())
 
     def _largest(self, off: Pairs) -> tuple[float, float]:
         """E max|c + z| and E max (c + z)², by quadrature of P(max > u)."""
@@ -271,9 +271,10 @@ def _tabled(noise: ClosedNoise) -> tuple[Floats, Floats]:
         return at, np.log(noise.exceeds(at))
 
 
-@lru_cache(maxsize=64)
-def _largest_of(noise: ClosedNoise) -> tuple[float, float]:
-    return noise._largest(())
+@lru_cache(maxsize=512)
+def _largest_of(noise: ClosedNoise, off: tuple[tuple[float, int], ...]) -> tuple[float, float]:
+    """`ClosedNoise._largest`, cached because a plan compares the same estimators repeatedly."""
+    return noise._largest(off)
 
 
 def at_zero(cells: int) -> float:

@@ -34,8 +34,8 @@ _HEAVY = 2**10
 intervals there are two large weights, multiples of `_HEAVY`."""
 
 
-class SelectionMechanism(Protocol):
-    """The fields of a selection that the checker reads."""
+class _Selecting(Protocol):
+    """The fields that every selection has."""
 
     @property
     def levels(self) -> Any:
@@ -48,6 +48,10 @@ class SelectionMechanism(Protocol):
     @property
     def scale(self) -> int:
         """The divisor of u in the exponent."""
+
+
+class SelectionMechanism(_Selecting, Protocol):
+    """The fields of a selection that the checker reads."""
 
     @property
     def neighbours(self) -> str:
@@ -98,20 +102,8 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     return tuple(Fraction(k * spread, scale) for k in weights)
 
 
-class NestedMechanism(Protocol):
+class NestedMechanism(_Selecting, Protocol):
     """The fields of a selection of nested intervals that the checker reads."""
-
-    @property
-    def levels(self) -> Any:
-        """The budgets ε."""
-
-    @property
-    def weights(self) -> Any:
-        """The integer weight of a person at each level."""
-
-    @property
-    def scale(self) -> int:
-        """The divisor of u in the exponent."""
 
     @property
     def starts(self) -> Any:
