@@ -257,8 +257,8 @@ def test_the_sign_off_sheet_states_model_unit_and_bounds() -> None:
         source=ep.Seeded(1),
     )
     sheet = ep.verify.published(releases.to_json()).sign_off()
-    lines = [" ".join(line.split()) for line in sheet.splitlines()]
-    assert "model a trusted curator" in lines
-    assert 'unit of privacy all rows with the same "id"' in lines
-    assert "values of score from 0 to 3" in lines
-    assert "values of epsilon from 0 to 1" in lines
+    lines = sheet.splitlines()
+    assert "Model: a trusted curator" in lines
+    assert 'Unit of privacy: all rows with the same "id"' in lines
+    assert "Values of score: from 0 to 3" in lines
+    assert "Values of epsilon: from 0 to 1" in lines

@@ -172,14 +172,14 @@ class Published:
         first, local = self._each[0], hasattr(self.release.mechanism, "channel")
         unit = {"": "not stated", "row": "a row"}
         found = [
-            ("model", "local: everyone randomizes" if local else "a trusted curator"),
-            ("neighbours", first.stated["neighbours_are"]),
-            ("unit of privacy", unit.get(first.person, f'all rows with the same "{first.person}"')),
+            ("Model", "local: everyone randomizes" if local else "a trusted curator"),
+            ("Neighbours", first.stated["neighbours_are"]),
+            ("Unit of privacy", unit.get(first.person, f'all rows with the same "{first.person}"')),
         ]
         for one in self._each:
             facts = (part.facts for block in one.sheet().blocks for part in block if _lists(part))
             values = [fact.words for each in facts for fact in each if fact.name == "Values"]
-            found += [(f"values of {one.name or one.statistic}", each) for each in values]
+            found += [(f"Values of {one.name or one.statistic}", each) for each in values]
         return found
 
     def sign_off(self) -> str:
@@ -191,7 +191,7 @@ class Published:
         return "\n".join(
             [
                 *(wrapped(each) for each in (head, *seeded)),
-                *("", table(("published", "as"), self._facts, words=True)),
+                *("", *(wrapped(f"{name}: {words}") for name, words in self._facts)),
                 *(
                     "",
                     str(self),
