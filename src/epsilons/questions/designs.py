@@ -28,7 +28,7 @@ from epsilons.errors import ArgumentError
 from epsilons.risk import OPEN, Moments, Weighing, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
-from epsilons.risk.margins import Ratio, RatioMean
+from epsilons.risk.margins import MOST_WEIGHTS, Ratio, RatioMean
 from epsilons.types import Floats, Integers
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
@@ -67,10 +67,6 @@ _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 
 _HEAVIEST: Final = 2.0**45
 """The largest possible weight. It has as many bits as the largest weight under Laplace noise."""
-
-_STORED: Final = 64
-"""The largest number of different weights that the margin of a mean stores. If there are more, it
-stores none of them."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
@@ -218,7 +214,7 @@ def mean_ratio(
         equal=chosen.equal,
         slack=1.0 / mechanism.grid,
         counted=counted,
-        rungs=weights if len(weights) <= _STORED else weights[:0],
+        rungs=weights if len(weights) <= MOST_WEIGHTS else weights[:0],
     )
 
 

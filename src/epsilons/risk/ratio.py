@@ -402,6 +402,7 @@ def share_intervals(
     *,
     largest: float,
     confidence: float,
+    squares: Callable[[float], float] | None = None,
 ) -> tuple[Floats, Floats]:
     """A confidence interval for the share of each noisy count.
 
@@ -414,6 +415,7 @@ def share_intervals(
         noises: the noise of the counts and of the total.
         largest: the largest possible weight if the counts are a sample, otherwise 0.
         confidence: confidence level of each interval separately.
+        squares: function of an upper bound on the true total: see `interval`.
 
     Returns:
         (low, high).
@@ -426,7 +428,8 @@ def share_intervals(
         return np.zeros(len(counts)), np.ones(len(counts))
     beta = 1.0 - confidence
     about_total = quantile(noises.noise, beta * _TOTAL_SHARE / 2.0)
-    sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
+    most = max(total + about_total, 0.0)
+    sigma = math.sqrt(largest * most if squares is None else squares(most)) / 2.0
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
     # Cells with equal counts have equal intervals. Large tables have few distinct counts.
     found, place = np.unique(counts, return_inverse=True)
