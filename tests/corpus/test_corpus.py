@@ -52,6 +52,7 @@ NEW = frozenset(
         "risk.OpenRatio",
         "risk.OpenTests",
         "risk.OpenTotalled",
+        "risk.RatioSpread",
         "risk.RatioTests",
         "risk.RatioMean",
         "risk.RatioTotal",

@@ -381,6 +381,11 @@ class Ratio(Behind):
         reach = asked.apart + self.slack
         return max(low - reach, 0.0), min(high + reach, 1.0)
 
+    @property
+    def sums(self) -> tuple[float, float]:
+        """The noisy Σ k·x and Σ k."""
+        return self.drawn
+
     def total(self, bounds: Bounds, confidence: float) -> Estimated:
         """The sum of everyone's values with an interval, if everyone has the same weight.
 
@@ -415,13 +420,11 @@ _LEADING_AT: Final = 0.05
 """The error probability of bounds on counts, if these bounds are used in leading terms."""
 
 
-@storable("risk.OpenMean")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RatioMean(Ratio):
-    """Margin of the mean of an unknown number of people, from a list of their possible weights.
+class Weights(Behind):
+    """Base class of margins that store the weights that people can have.
 
-    Guarantee:
-        The guarantee of `Ratio`. Proof: docs/proofs/add-remove.md (15), (16), (17).
+    Proof: docs/proofs/add-remove.md (15), (16).
 
     Attributes:
         rungs: the weights that people can have; empty if there are very many.
@@ -441,6 +444,16 @@ class RatioMean(Ratio):
         part = self._part(assumption) * _LEADING_AT
         square = self._squares(total, part, sampled=assumption.sampled)
         return total * total / square if square > 0.0 else math.inf
+
+
+@storable("risk.OpenMean")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioMean(Weights, Ratio):
+    """Margin of the mean of an unknown number of people, from a list of their possible weights.
+
+    Guarantee:
+        The guarantee of `Ratio`. Proof: docs/proofs/add-remove.md (15), (16), (17).
+    """
 
 
 @storable("risk.OpenCut")

@@ -54,20 +54,36 @@ class Difference:
         alpha -= self.slack
         if alpha <= 0.0:
             return 1.0
-        a, b = self.a, self.b
-        excess = self.factor - 1.0
-        if a - b < _CLOSE * a:
-            # The tail is a smooth function of the scales, so this changes it by a factor 1 +
-            # O(_CLOSE²).
-            a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
-            excess += self.factor * _CLOSE**2
-        first, second = _laplace_tail(alpha, sigma, a), _laplace_tail(alpha, sigma, b)
-        share = b * b / ((a - b) * (a + b))
-        return min(max(first + share * (first - second), 0.0) * (1.0 + excess), 1.0)
+
+        def alone(scale: float) -> float:
+            return _laplace_tail(alpha, sigma, scale)
+
+        return min(with_two(alone, self.a, self.b) * self.factor, 1.0)
 
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
         """Whether `tail` is at most beta."""
         return self.tail(alpha, sigma) <= beta
+
+
+def with_two(alone: Callable[[float], float], a: float, b: float) -> float:
+    """Bound on a tail with the sum of two Laplace noises, from tails with one of them alone.
+
+    Proof: docs/proofs/add-remove.md (6).
+
+    Args:
+        alone: the tail with one Laplace noise, as a function of its scale.
+        a: the larger scale.
+        b: the smaller scale.
+    """
+    excess = 0.0
+    if a - b < _CLOSE * a:
+        # The tail is a smooth function of the scales, so this changes it by a factor 1 +
+        # O(_CLOSE²).
+        a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
+        excess = _CLOSE**2
+    first, second = alone(a), alone(b)
+    share = b * b / ((a - b) * (a + b))
+    return max(first + share * (first - second), 0.0) * (1.0 + excess)
 
 
 @dataclass(frozen=True)
@@ -279,10 +295,10 @@ def interval(
         reach = abs(t - far * total) - abs(far - m) * about_total - slack
         return reach > 0.0 and noise_of(law, scheme.at(m)).rarely(reach, sigma, side)
 
-    return _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
+    return march(0.0, estimate, refutes), march(1.0, estimate, refutes)
 
 
-def _march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
+def march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
     """Move from an end of the range towards the estimate while all candidates are rejected."""
     m, step = start, (estimate - start) / 4.0
     while abs(step) > max(abs(estimate - m) / _FINE, 1e-12):
@@ -441,5 +457,5 @@ def share_intervals(
             reach = abs(count - far * total) - abs(far - p) * about_total
             return reach > 0.0 and noises.beside(p).tail(reach, sigma) <= side
 
-        ends[row] = _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
+        ends[row] = march(0.0, estimate, refutes), march(1.0, estimate, refutes)
     return ends[place, 0], ends[place, 1]
