@@ -588,6 +588,15 @@ class RatioCells(Behind):
         share = np.clip(raw, 0.0, 1.0)
         return float(np.maximum(share - low, high - share).max())
 
+    @property
+    def crowded(self) -> Self:
+        """The same margin if everyone is in the first category, whose share has the most noise.
+
+        Proof: docs/proofs/add-remove.md (14).
+        """
+        first = np.arange(len(self.drawn)) == 0
+        return replace(self, drawn=np.where(first, self.total, 0.0))
+
     def leading(self, goal: Goal, shares: Floats) -> float:
         """The leading term of the risk, taking these shares as true."""
         if self.total <= 0.0 or not self.largest:
