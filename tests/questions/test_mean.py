@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons.budgets.allocation import RULES
 from epsilons.draws.noise import Source
+from epsilons.draws.noise import source as noise_source
 from epsilons.errors import (
     ArgumentError,
     BoundsError,
@@ -192,7 +193,8 @@ def _raw(queue: Any) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_two_processes_forked_after_import_differ() -> None:
+def test_two_processes_forked_after_import_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise_source, "os", os)  # the system's own entropy, not that of tests
     ep.mean(X, epsilon=E, bounds=(0, 10))
     context = multiprocessing.get_context("fork")
     queue = context.Queue()

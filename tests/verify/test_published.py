@@ -26,7 +26,10 @@ VALUES = RNG.normal(50.0, 9.0, N)
 PLACES = [("north", "south")[i % 2] for i in range(N)]
 EPSILON = np.resize([0.5, 1.0, 3.0], N)
 OPEN: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 3.0]}
-GIVEN: dict[str, Any] = {"epsilon": EPSILON}
+
+
+def given() -> dict[str, Any]:
+    return {"epsilon": EPSILON, "source": ep.Seeded(4)}
 
 
 def local() -> ep.Release:
@@ -35,19 +38,19 @@ def local() -> ep.Release:
 
 
 RELEASES: dict[str, Callable[[], Any]] = {
-    "mean": lambda: ep.mean(VALUES, bounds=(0, 100), title="Time", unit="h", **GIVEN),
-    "frequencies": lambda: ep.frequencies(PLACES, categories=["north", "south"], **GIVEN),
+    "mean": lambda: ep.mean(VALUES, bounds=(0, 100), title="Time", unit="h", **given()),
+    "frequencies": lambda: ep.frequencies(PLACES, categories=["north", "south"], **given()),
     "groups": lambda: ep.mean(
-        VALUES, bounds=(0, 100), by=PLACES, groups=["north", "south"], **GIVEN
+        VALUES, bounds=(0, 100), by=PLACES, groups=["north", "south"], **given()
     ).compare("north", "south"),
-    "quantiles": lambda: ep.quantile(VALUES, [0.3, 0.6], bounds=(0, 100), **GIVEN, **OPEN),
+    "quantiles": lambda: ep.quantile(VALUES, [0.3, 0.6], bounds=(0, 100), **given(), **OPEN),
     "covariance": lambda: ep.covariance(
-        VALUES, VALUES, x_bounds=(0, 100), y_bounds=(0, 100), **GIVEN
+        VALUES, VALUES, x_bounds=(0, 100), y_bounds=(0, 100), **given()
     ),
-    "count": lambda: ep.count(**GIVEN, **OPEN),
+    "count": lambda: ep.count(**given(), **OPEN),
     "vector": local,
     "several": lambda: ep.publish(
-        [ep.Mean(VALUES, bounds=(0, 100)), ep.Variance(VALUES, bounds=(0, 100))], **GIVEN
+        [ep.Mean(VALUES, bounds=(0, 100)), ep.Variance(VALUES, bounds=(0, 100))], **given()
     ),
 }
 
