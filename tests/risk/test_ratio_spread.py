@@ -94,7 +94,7 @@ def by_hand(margin: RatioSpread, m: float, heads: Any) -> float:
 
 
 def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
-    """The ends of an interval, recomputed. An error of 6 % of β would be noticed."""
+    """The ends of an interval, recomputed. A part of 2 % of β would be noticed."""
     counted = LevelCount((800, 900, 3000), (0.05, 0.05, 0.1), WEIGHTS)
     rng = np.random.default_rng(3)
     k = np.repeat(WEIGHTS, [800, 900, 3000]).astype(float)
@@ -113,7 +113,7 @@ def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
     heads = np.array(counted.counts) - math.log(2.0 * part / 3.0) / np.array(counted.rates) + 1.0
     side = math.log((1.0 - 0.05 - 0.02 - 0.04) * 0.9 * BETA / 2.0)
     for end in (low, high):
-        assert by_hand(margin, end, heads) == pytest.approx(side, abs=0.06)
+        assert side - 0.05 < by_hand(margin, end, heads) < side + 0.01
     # Values that vary less have a shorter interval, and budgets that may be related a longer one.
     tight = cells_of(k, np.full(len(k), 0.3))
     still = RatioSpread(**{**_given(margin), "drawn": tight}).unit(UNRELATED, 1.0 - BETA)
