@@ -2,7 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Modules are compiled when they are first imported: most of what is installed never is.
+# Modules are compiled when they are first imported: most of what is installed never is. What is
+# compiled is kept beside what is installed, even if the environment says otherwise: without it, each
+# of the many processes that tests start compiles everything again.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/compiled
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 .PHONY: demo test tests test-slow test-slice test-versions fuzz mutants lint style types imports words docs dist bench bench-full clean

@@ -3,6 +3,7 @@
 python -m benchmarks                      the quick form: under ten minutes
 python -m benchmarks --full               the long form
 python -m benchmarks --only speed,growth  some sections, printed; the page stays unchanged
+python -m benchmarks --only speed --write some sections, in place of those on the page
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--full", action="store_true", help="more repetitions, larger peers")
-    parser.add_argument("--only", default="", help=f"some of {', '.join(SECTIONS)}; no page")
+    parser.add_argument("--only", default="", help=f"some of {', '.join(SECTIONS)}; printed")
+    parser.add_argument("--write", action="store_true", help="put them on the page instead")
     given = parser.parse_args(arguments)
     names = [name.strip() for name in given.only.split(",") if name.strip()] or list(SECTIONS)
     unknown = [name for name in names if name not in SECTIONS]
@@ -104,28 +106,27 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--only: {', '.join(unknown)}: there are {', '.join(SECTIONS)}")
     quick = not given.full
     timing.TOLD.clear()
-    # Other load on the machine makes times longer and ratios noisier, so the page reports the load.
-    load = f"{os.getloadavg()[0]:.1f}"
+    stamp = page.measured_now(quick=quick, load=os.getloadavg()[0])
     start = time.perf_counter()
     sections = [
         run(name, f"{k}/{len(names)}", quick=quick) for k, name in enumerate(names, start=1)
     ]
     taken = time.perf_counter() - start
-    about = (
-        f"{page.machine()}; load when the run began: {load}; {time.strftime('%Y-%m-%d')}.\n\n"
-        f"{page.versions()}."
-    )
-    text = page.render(sections, quick=quick, seconds=taken, about=about)
-    if given.only:
-        print(text)
+    new = page.Page.of(sections, stamp=stamp, about=f"{page.machine()}.\n\n{page.versions()}.")
+    broken = any(section.broken for section in sections)
+    if given.only and (broken or not given.write):  # a section that was stopped replaces nothing
+        print(new)
     else:
-        page.save_plots(sections, FOLDER / "plots")
-        (FOLDER / "RESULTS.md").write_text(text, encoding="utf-8")
+        file = FOLDER / "RESULTS.md"
+        old = page.Page.read(file.read_text("utf-8")) if given.only else new
+        text = str(old.updated(new))
+        page.save_plots(sections, FOLDER / "plots", page=text)
+        file.write_text(text, encoding="utf-8")
         print(f"benchmarks/RESULTS.md is written, after {taken:.0f} s.", file=sys.stderr)
     for line in page.failing(sections):
         print(f"DOES NOT HOLD  {line}", flush=True)
     # A limit that does not hold is a result. Only a section that could not be measured is an error.
-    return 1 if any(section.broken for section in sections) else 0
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,31 @@ from typing import Any
 import epsilons
 from benchmarks.timing import Result
 
-__all__ = ["Section", "failing", "machine", "powers", "render", "save_plots", "versions"]
+__all__ = [
+    "Page",
+    "Section",
+    "failing",
+    "machine",
+    "measured_now",
+    "powers",
+    "save_plots",
+    "versions",
+]
 
 HEAD = (
     "| what | measured | interval | limit | holds | times |\n| --- | --- | --- | --- | --- | --- |"
 )
-QUICK = (
-    "**The quick form** (`make bench`): few repetitions. Each section says what only the long form "
-    "(`make bench-full`) measures."
+FORMS = (
+    "Each section says when it was measured, with which commit, and in which form: the quick form "
+    "(`make bench`) has few repetitions, and says what only the long form (`make bench-full`) "
+    "measures. One section alone is measured again by `python -m benchmarks --only NAME --write`."
 )
-FULL = "**The long form** (`make bench-full`)."
+QUESTIONS = {
+    "fast": "How fast is it?",
+    "accurate": "How accurate is it?",
+    "loses": "Where does it lose?",
+}
+WHERE = re.compile(r" \(\[(?P<title>[^]]+)\]\(#[^)]*\)\)$")
 EXPONENT = re.compile(r"(?<![\w.])(?P<mantissa>-?\d+(?:\.\d+)?)e(?P<exponent>[+-]\d+)(?!\w)")
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 HOW = (
@@ -34,7 +50,6 @@ HOW = (
     "“Narrowly”: the interval extends beyond the limit."
 )
 PACKAGES = (
-    "epsilons",
     "numpy",
     "narwhals",
     "polars",
@@ -87,47 +102,150 @@ def failing(sections: Iterable[Section]) -> list[str]:
     return lines
 
 
-def save_plots(sections: Iterable[Section], folder: Path) -> None:
-    """Write every chart to an SVG file, and remove charts of earlier runs."""
+def save_plots(sections: Iterable[Section], folder: Path, *, page: str) -> None:
+    """Write every chart to an SVG file, and remove charts that the page does not show."""
     folder.mkdir(parents=True, exist_ok=True)
     named = {name: chart for section in sections for name, chart in section.plots.items()}
     for old in folder.glob("*.svg"):
-        if old.stem not in named:
+        if f"](plots/{old.name})" not in page:
             old.unlink()
     for name, chart in named.items():
         chart.save(folder / f"{name}.svg")
 
 
-def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: str) -> str:
-    """Return the page in Markdown: first what a reader wants to know, last the limits.
+@dataclass(frozen=True)
+class Page:
+    """The page: what a reader wants to know, then the sections, then the limits.
+
+    Attributes:
+        about: machine and versions.
+        answers: the lines below each of `QUESTIONS`, each with the title of its section.
+        sections: the text of each section, by title, with its stamp first.
+    """
+
+    about: str
+    answers: Mapping[str, Sequence[tuple[str, str]]]
+    sections: Mapping[str, str]
+
+    @classmethod
+    def of(cls, sections: Iterable[Section], *, stamp: str, about: str) -> Page:
+        """Return the page of sections that were measured in one run."""
+        found = list(sections)
+        answers = {
+            question: [(each.title, powers(line)) for each in found for line in getattr(each, name)]
+            for name, question in QUESTIONS.items()
+        }
+        return cls(about, answers, {each.title: powers(_body(each, stamp)) for each in found})
+
+    @classmethod
+    def read(cls, text: str) -> Page:
+        """Return a page that was written earlier."""
+        head, *parts = text.split("\n## ")
+        named = {title: body.strip() for title, _, body in (each.partition("\n") for each in parts)}
+        named.pop("Limits")
+        answers = {}
+        for question in QUESTIONS.values():
+            lines = re.findall(r"^- (.*)$", named.pop(question, ""), re.M)
+            found = [(line, WHERE.search(line)) for line in lines]
+            answers[question] = [(at["title"], line[: at.start()]) for line, at in found if at]
+        about = [each for each in head.strip().split("\n\n")[2:] if " limits hold. " not in each]
+        return cls("\n\n".join(about), answers, named)
+
+    def updated(self, other: Page) -> Page:
+        """Return this page with the sections of another page in place of its own, or added.
+
+        Raises:
+            ValueError: the other page is of another machine, or of other versions of packages.
+        """
+        if other.about != self.about:
+            raise ValueError("The page is of another machine or of other packages: measure it all.")
+        sections = {**self.sections, **other.sections}
+        titles = list(sections)
+        answers = {
+            question: sorted(
+                [
+                    *(each for each in self.answers[question] if each[0] not in other.sections),
+                    *other.answers[question],
+                ],
+                key=lambda each: titles.index(each[0]),
+            )
+            for question in QUESTIONS.values()
+        }
+        return Page(self.about, answers, sections)
+
+    def __str__(self) -> str:
+        parts = ["# Measured", FORMS, self.about]
+        for question, lines in self.answers.items():
+            said = [f"{line} ([{title}](#{_anchor(title)}))" for title, line in lines]
+            parts += [f"## {question}", _listed(said)] if said else []
+        parts.append(f"{self._held()} All others are listed [at the end](#limits). {HOW}")
+        for title, text in self.sections.items():
+            parts += [f"## {title}", text]
+        parts += ["## Limits", _listed(self._limits())]
+        return "\n\n".join(parts) + "\n"
+
+    def _rows(self) -> list[tuple[str, list[str]]]:
+        """Return the cells of all measured values with limits, each with its section."""
+        found = []
+        for title, text in self.sections.items():
+            for block in text.split(f"{HEAD}\n")[1:]:
+                rows = block.split("\n\n", 1)[0].splitlines()
+                found += [(title, [cell.strip() for cell in row.split("|")[1:-1]]) for row in rows]
+        return found
+
+    def _held(self) -> str:
+        """Return how many of the limits hold."""
+        verdicts = [cells[4] for _, cells in self._rows()]
+        return f"{sum(each.startswith('yes') for each in verdicts)} of {len(verdicts)} limits hold."
+
+    def _limits(self) -> list[str]:
+        """Return which limits fail, which sections were stopped, and what is too close to call."""
+        lines = [self._held()]
+        for title, text in self.sections.items():
+            lines += [
+                f"**Does not hold.** {title}: stopped by {words}"
+                for words in re.findall(r"^\*\*Stopped by (.*): not measured\.\*\*$", text, re.M)
+            ]
+        for title, (name, figure, _, limit, verdict, _) in self._rows():
+            if not verdict.startswith("yes"):
+                words = limit.replace("≤", "at most").replace("≥", "at least")
+                lines.append(f"**Does not hold.** {title}: {name}: {figure}, which must be {words}")
+        narrow = [cells[0] for _, cells in self._rows() if cells[4].endswith("narrowly")]
+        if narrow:
+            lines.append(f"Too close to call, given their limits: {'; '.join(narrow)}.")
+        return lines
+
+
+def _body(section: Section, stamp: str) -> str:
+    """Return the text below the heading of a section."""
+    parts = [stamp]
+    if section.broken:
+        parts.append(f"**Stopped by {section.broken}: not measured.**")
+    if section.text:
+        parts.append(section.text.strip())
+    if section.results:
+        parts.append("\n".join([HEAD, *(result.row() for result in section.results)]))
+    parts += [f"![{name}](plots/{name}.svg)" for name in section.plots]
+    return "\n\n".join(parts)
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def measured_now(*, quick: bool, load: float) -> str:
+    """Return the stamp of a section: the day, the form, the package, and the load of the machine.
+
+    Other load makes times longer and ratios noisier.
 
     Args:
-        sections: the sections, in order.
         quick: whether this is the quick form.
-        seconds: duration of the run.
-        about: machine and versions.
+        load: the load of the machine when the run began.
     """
-    took = f"It took {seconds / 60:.1f} minutes."
-    answers = {
-        "How fast is it?": [line for section in sections for line in section.fast],
-        "How accurate is it?": [line for section in sections for line in section.accurate],
-        "Where does it lose?": [line for section in sections for line in section.loses],
-    }
-    parts = ["# Measured", f"{QUICK if quick else FULL} {took}", about]
-    for question, lines in answers.items():
-        parts += [f"## {question}", _listed(lines)] if lines else []
-    parts.append(f"{_held(sections)} All others are listed [at the end](#limits). {HOW}")
-    for section in sections:
-        parts.append(f"## {section.title}")
-        if section.broken:
-            parts.append(f"**Stopped by {section.broken}: not measured.**")
-        if section.text:
-            parts.append(section.text.strip())
-        if section.results:
-            parts.append("\n".join([HEAD, *(result.row() for result in section.results)]))
-        parts += [f"![{name}](plots/{name}.svg)" for name in section.plots]
-    parts += ["## Limits", _listed(_limits(sections))]
-    return powers("\n\n".join(parts) + "\n")
+    day = time.strftime("%Y-%m-%d")
+    form = "quick" if quick else "long"
+    package = f"epsilons {epsilons.__version__}{_commit()}"
+    return f"*Measured on {day} with {package}, in the {form} form; load at the start: {load:.1f}.*"
 
 
 def powers(text: str) -> str:
@@ -143,21 +261,6 @@ def powers(text: str) -> str:
 
 def _listed(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _held(sections: Sequence[Section]) -> str:
-    """Return how many of the limits hold."""
-    results = [result for section in sections for result in section.results]
-    return f"{sum(result.holds for result in results)} of {len(results)} limits hold."
-
-
-def _limits(sections: Sequence[Section]) -> list[str]:
-    """Return which limits fail, and which are too close to call."""
-    narrow = [result.name for section in sections for result in section.results if not result.sure]
-    lines = [_held(sections), *(f"**Does not hold.** {line}" for line in failing(sections))]
-    if narrow:
-        lines.append(f"Too close to call, given their limits: {'; '.join(narrow)}.")
-    return lines
 
 
 def machine() -> str:
@@ -193,9 +296,7 @@ def versions(names: Iterable[str] = PACKAGES) -> str:
     found = [f"Python {platform.python_version()}"]
     for name in names:
         try:
-            # The metadata of an editable installation can be outdated.
-            own = epsilons.__version__ if name == "epsilons" else importlib.metadata.version(name)
-            found.append(f"{name} {own}{_commit() if name == 'epsilons' else ''}")
+            found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             found.append(f"{name} not installed")
     return ", ".join(found)

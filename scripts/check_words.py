@@ -91,6 +91,14 @@ BANNED: Final = {
     r"\bstays? by (itself|themselves)\b": "is separate",
     r"\bsupposed people\b": "hypothetical people",
     r"\bnot exceeded with (this|that) probability\b": "the quantile at this probability",
+    r"\bone at least\b": "at least one",
+    r"\botherwise than\b": "differs from",
+    r"\bnot of one\b": "have different",
+    r"\bhas not (a|an|one|any)\b": "does not have",
+    r"\bstays? paid\b": "stays charged",
+    r"\bcan be had\b": "is available",
+    r"\bnobody said\b": "is unknown",
+    r"\bwhat (it|they) would give\b": "forecast its result",
 }
 """Banned expressions, as regular expressions, with their replacements."""
 

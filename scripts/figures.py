@@ -32,16 +32,18 @@ def table(text: str, corner: str) -> list[dict[str, str]]:
     return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
-def measured(results: str) -> str:
-    """Return when, where and with which version the results were measured."""
-    [(machine, day)] = re.findall(r"^(.*?, \d+ cores),.*?(\d{4}-\d\d-\d\d)\.$", results, re.M)
-    version = re.findall(r"\bepsilons (\d\S*(?: \(commit \S+\))?),", results)[0]
-    return f"Measured on {day} with epsilons {version} ({machine})"
+def measured(results: str, title: str) -> str:
+    """Return when, where and with which version a section was measured, as its stamp says."""
+    [machine] = re.findall(r"^(.*?, \d+ cores),.*\.$", results, re.M)
+    stamp = r"^\*(Measured on \S+ with epsilons .*?), in the (quick|long) form;"
+    [(said, form)] = re.findall(stamp, section(results, title), re.M)
+    return f"{said}, in the {form} form, on {machine}"
 
 
 def peers(results: str) -> str:
     """Return the time and memory of each tool, what it protects, and where others win."""
-    text = section(results, "Peers: time, memory, import and size")
+    title = "Peers: time, memory, import and size"
+    text = section(results, title)
     about = {row["tool"]: row for row in table(text, "tool")}
     lines = ["| tool | time | most memory | protects |", "| --- | --- | --- | --- |"]
     for row in table(text, "mean"):
@@ -51,10 +53,11 @@ def peers(results: str) -> str:
             name = tool if tool.startswith("epsilons") else f"{tool} {about[tool]['version']}"
             lines.append(f"| {name} | {time} | {memory} | {about[tool]['protects']} |")
     said = (
-        f"{measured(results)}: the mean of {ROWS} of a Parquet file, each tool in an environment "
-        "of its own, at one ε for everyone unless the name says otherwise."
+        f"{measured(results, title)}: the mean of {ROWS} of a Parquet file, each tool in an "
+        "environment of its own, at one ε for everyone unless the name says otherwise."
     )
-    wins = section(results, "Where does it lose?").strip().split("\n\n")[0]
+    lost = section(results, "Where does it lose?").strip().split("\n\n")[0]
+    wins = re.sub(r" \(\[[^]]+\]\(#[^)]*\)\)$", "", lost, flags=re.M)  # links within the results
     return "\n\n".join([said, "\n".join(lines), "Where others win:", wins])
 
 
@@ -70,19 +73,19 @@ def memory(results: str) -> str:
     ]
     most = max(found, key=lambda each: float(each[1].split()[0]))[1]
     return (
-        f"{measured(results)}: 10⁸ rows took at most {most} above the imports, pages of the file "
-        f"included ({'; '.join(f'{name}: {peak}' for name, peak in found)})."
+        f"{measured(results, 'Growth')}: 10⁸ rows took at most {most} above the imports, pages of "
+        f"the file included ({'; '.join(f'{name}: {peak}' for name, peak in found)})."
     )
 
 
 def ledger(results: str) -> str:
     """Return the times and the memory of a ledger."""
-    mean, held = table(section(results, "Ledger"), "what")
+    mean, *_, held = table(section(results, "Ledger"), "what")
     charged, _, bare, enrolled = re.findall(r"[\d.]+(?= s)", mean["times"])
     return (
-        f"{measured(results)}, on SQLite: a million people are enrolled in {enrolled} s and pay "
-        f"for a mean in {charged} s, of which {bare} s are the bare statements that look them up "
-        f"and charge them. Ten million people take {held['measured']}."
+        f"{measured(results, 'Ledger')}, with SQLite: a million people are enrolled in {enrolled} "
+        f"s and pay for a mean in {charged} s, of which {bare} s are the bare statements that look "
+        f"them up and charge them. Ten million people take {held['measured']}."
     )
 
 

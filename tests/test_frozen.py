@@ -183,3 +183,25 @@ def test_a_packed_array_cannot_be_a_bomb(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(frozen, "_MOST", 1000)
     with pytest.raises(ArgumentError, match="was changed"):
         frozen.from_plain(data)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    calls: list[float]
+
+    @frozen.remembered
+    def ends(self, at: float, more: float = 0.0) -> tuple[Any, float]:
+        self.calls.append(at)
+        return np.array([at, more]), at
+
+
+def test_results_are_computed_once_and_cannot_be_changed() -> None:
+    one, other = Counted([]), Counted([])
+    for _ in range(2):
+        found, at = one.ends(0.5, more=1.0)
+        assert (found.tolist(), at) == ([0.5, 1.0], 0.5)
+        found += 1.0
+    assert one.ends(0.25)[1] == 0.25
+    assert one.ends(0.5)[0].tolist() == [0.5, 0.0]
+    assert (one.calls, other.calls) == ([0.5, 0.25, 0.5], [])
+    assert other.ends(0.5)[1] == 0.5

@@ -76,6 +76,14 @@ SENTENCES = (
     "The last cell stays by itself.",
     "The forecast is for supposed people.",
     "It is the error not exceeded with this probability.",
+    "Give two rows, or one at least.",
+    "The file shows it otherwise than the release.",
+    "The totals are not of one shape.",
+    "It has not a bit for each category.",
+    "What was offered stays paid.",
+    "Reports can be had later.",
+    "It is unknown where nobody said so.",
+    "The plan says what it would give.",
 )
 """Banned sentences. Every pattern matches one of them."""
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import copy
 import importlib
 import inspect
 import math
@@ -30,9 +31,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -41,11 +42,36 @@ from epsilons.errors import ArgumentError, EpsilonsError
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["from_plain", "storable", "to_plain"]
+__all__ = ["from_plain", "remembered", "storable", "to_plain"]
 
 Class = TypeVar("Class", bound=type)
 
+Owner = TypeVar("Owner")
+Result = TypeVar("Result")
+Given = ParamSpec("Given")
+
 Parts = dict[str, Any]
+
+
+def remembered(
+    method: Callable[Concatenate[Owner, Given], Result],
+) -> Callable[Concatenate[Owner, Given], Result]:
+    """Let a method of a frozen object compute its result once for each list of arguments.
+
+    Results are kept with the object, and are not stored. Arguments must be hashable. Each call
+    returns its own copy, so a caller can change an array without changing later results.
+    """
+
+    @wraps(method)
+    def found(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        known = vars(self).setdefault("_remembered", {})
+        key = (method, args, *sorted(kwargs.items()))
+        if key not in known:
+            known[key] = method(self, *args, **kwargs)
+        result: Result = copy.deepcopy(known[key])
+        return result
+
+    return found
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def _imports(package: str) -> dict[str, str]:
     # The loader returns the source code fastest, and also from archives.
     source = cast("InspectLoader", sys.modules[package].__loader__).get_source(package)
     if source is None:
-        raise ImportError(f"{package} is installed without its source, which says what it holds")
+        raise ImportError(f"{package} is installed without its source, which lists its names")
     return {
         each.name: str(node.module)
         for branch in ast.parse(source).body

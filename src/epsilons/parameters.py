@@ -215,6 +215,13 @@ _NEEDED: Final[Mapping[str, str]] = {
 }
 """For each required argument, advice if it is missing."""
 
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "column": " The column is values: its name, with data=…, or an array.",
+    "delta": " There is no δ: all guarantees are pure, with ε alone.",
+    "seed": " For a simulation, which is not private, write source=ep.Seeded(1).",
+}
+"""Arguments of other libraries, each with what to write here."""
+
 _NO_BOUNDS: Final = (
     "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are"
 )
@@ -240,15 +247,23 @@ def refuse(
     Raises:
         ArgumentError: a name is not accepted, or a required argument is missing.
         BoundsError: bounds are missing.
-        TypeError: a name is unknown, but similar to one that is accepted.
+        TypeError: a name is unknown, but similar to one that is accepted; or too many arguments
+            are given without names.
     """
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
-    for name in given.keys() & not_taken.keys():
-        raise ArgumentError(not_taken[name].format(repr(given[name])))
     names, places, needed = _named(asked)
+    for name in (given.keys() - names) & not_taken.keys():
+        raise ArgumentError(not_taken[name].format(repr(given[name])))
+    if len(args) > len(places):
+        first = " and ".join(places)
+        told = f"Only {first} can be given without a name: name the others, such as epsilon=…."
+        if any(hasattr(type(each), "columns") for each in args):
+            told = f'Name a column and give the table as data: {asked.__name__}("age", data=…, …).'
+        raise TypeError(f"{len(args)} arguments are given without names. {told}")
     for name in given.keys() - names:
-        if hint := did_you_mean(name, names):
+        hint = _ELSEWHERE.get(name) or did_you_mean(name, names)
+        if hint:
             raise TypeError(f"{name}= is not an argument here.{hint}")
         return
     for name, may_be_none in needed.items():
@@ -336,25 +351,6 @@ def line(name: str, value: object) -> str | None:
             f"{name} must be one line of text of at most {LONGEST[name]} characters, but {problem}."
         )
     return str(value).strip()
-
-
-def missing(value: object, neighbours: str) -> str | None:
-    """Return how missing values are treated; None if the caller did not specify it.
-
-    Raises:
-        ArgumentError: it is unknown; or it is "error" under add/remove, where an error would reveal
-            that somebody takes part.
-    """
-    if value is None:
-        return None
-    word: str = choice("missing", value, MISSING)
-    if word == "error" and neighbours == "add-remove":
-        raise ArgumentError(
-            'missing="error" is for neighbours="replace": under add-remove a refusal would '
-            "reveal that somebody is there. Leave missing out: then a missing value counts as "
-            "the middle of the range in a mean, and as other, or as no category, in frequencies."
-        )
-    return word
 
 
 def confidence(value: object) -> float:
@@ -453,7 +449,7 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError
-        lo, hi = (float(side) for side in value)  # type: ignore[attr-defined]
+        lo, hi = map(float, value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise BoundsError(
             f"{name}={value!r} must be two numbers (lo, hi), such as {name}=(0, 100)."

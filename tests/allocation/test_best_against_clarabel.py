@@ -11,14 +11,16 @@ import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
 import epsilons as ep
 from epsilons.budgets.allocation import RULES
+from epsilons.loading import later
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
+
+cp: Any = later("cvxpy")
 
 # Clarabel warns if it does not reach the requested precision. The tests then use the risk of the
 # weights that it found.

@@ -7,14 +7,16 @@ import zlib
 from decimal import Decimal, localcontext
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
+from epsilons.loading import later
 from epsilons.types import Floats
+
+cp: Any = later("cvxpy")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 

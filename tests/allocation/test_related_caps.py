@@ -9,19 +9,21 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
 import epsilons as ep
 from epsilons.budgets.allocation import RULES, best_cap
 from epsilons.budgets.levels import Budgets
+from epsilons.loading import later
 from epsilons.parameters import CHOICES
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.profiles import ADVERSARIAL, ORDINARY
+
+cp: Any = later("cvxpy")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 

@@ -99,11 +99,12 @@ def sections() -> list[Section]:
 
 def test_the_page_begins_with_what_readers_ask_and_ends_with_limits() -> None:
     asked = [*sections(), Section("More", "", fast=("Quick.",), accurate=("Close.",))]
-    text = page.render(asked, quick=True, seconds=300.0, about="A machine.")
+    text = str(page.Page.of(asked, stamp="*Measured.*", about="A machine."))
     head, rest = text.split("## Speed")
     assert (
-        "## How fast is it?\n\n- Quick.\n\n## How accurate is it?\n\n- Close.\n\n"
-        "## Where does it lose?\n\n- A peer wins somewhere.\n\n1 of 2 limits hold." in head
+        "## How fast is it?\n\n- Quick. ([More](#more))\n\n## How accurate is it?\n\n- Close. "
+        "([More](#more))\n\n## Where does it lose?\n\n- A peer wins somewhere. ([Speed](#speed))"
+        "\n\n1 of 2 limits hold." in head
     )
     limits = rest.split("## Limits")[1]
     assert "1 of 2 limits hold." in limits
@@ -111,7 +112,7 @@ def test_the_page_begins_with_what_readers_ask_and_ends_with_limits() -> None:
     assert "**Does not hold.** Peers: stopped by RuntimeError: no Java" in limits
     assert "limits: a table." in limits
     assert "A machine." in head
-    assert "5.0 minutes" in head
+    assert text.count("*Measured.*") == 3
     assert GOOD.row() in rest
     assert "![speed](plots/speed.svg)" in rest
     assert "**Stopped by RuntimeError: no Java: not measured.**" in rest
@@ -130,13 +131,44 @@ def test_powers_of_ten_are_written_as_people_write_them(printed: str, written: s
     assert page.powers(printed) == written
 
 
-def test_the_page_says_which_form_it_is() -> None:
-    quick = page.render([], quick=True, seconds=1.0, about="")
-    full = page.render([], quick=False, seconds=1.0, about="")
-    assert "The quick form" in quick
-    assert "only the long form" in quick
-    assert "The long form" in full
-    assert "The quick form" not in full
+def test_a_section_says_when_and_in_which_form_it_was_measured() -> None:
+    quick, full = (page.measured_now(quick=quick, load=1.25) for quick in (True, False))
+    assert re.fullmatch(
+        r"\*Measured on \d{4}-\d\d-\d\d with epsilons \S+( \(commit \S+\))?, in the quick form; "
+        r"load at the start: 1\.2\.\*",
+        quick,
+    )
+    assert full == quick.replace("quick", "long")
+
+
+def test_a_page_is_read_as_it_was_written() -> None:
+    text = str(page.Page.of(sections(), stamp="*Then.*", about="A machine.\n\nPython."))
+    assert str(page.Page.read(text)) == text
+
+
+def test_a_section_that_was_measured_again_takes_the_place_of_the_former_one() -> None:
+    old = page.Page.of(sections(), stamp="*Then.*", about="A machine.")
+    again = Section("Speed", "Other words.", (GOOD,), fast=("Quick.",))
+    new = page.Page.of([again, Section("New", "")], stamp="*Now.*", about="A machine.")
+    text = str(old.updated(new))
+    assert re.findall("^## (.*)$", text, re.M) == [
+        *("How fast is it?", "Speed", "Peers", "New", "Limits")
+    ]
+    assert "## Speed\n\n*Now.*\n\nOther words." in text
+    assert "## Peers\n\n*Then.*" in text
+    assert "A peer wins somewhere" not in text
+    assert text.count("1 of 1 limits hold.") == 2
+    with pytest.raises(ValueError, match="another machine"):
+        old.updated(page.Page.of([again], stamp="", about="Another."))
+
+
+def test_every_section_of_the_page_says_when_it_was_measured() -> None:
+    text = (Path(page.__file__).parent / "RESULTS.md").read_text("utf-8")
+    found = page.Page.read(text)
+    assert str(found) == text, "the page is what the script writes"
+    stamp = r"\*Measured on \d{4}-\d\d-\d\d with epsilons \S+ \(commit [^)]+\), in the \w+ form; "
+    assert [title for title, body in found.sections.items() if not re.match(stamp, body)] == []
+    assert "-dirty" not in text
 
 
 def test_plots_of_earlier_runs_are_removed(tmp_path: Path) -> None:
@@ -144,8 +176,10 @@ def test_plots_of_earlier_runs_are_removed(tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     (tmp_path / "old.svg").write_text("old")
     chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
-    page.save_plots([Section("", "", plots={"new": chart})], tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["new.svg"]
+    (tmp_path / "kept.svg").write_text("of another section")
+    text = "![new](plots/new.svg) ![kept](plots/kept.svg)"
+    page.save_plots([Section("", "", plots={"new": chart})], tmp_path, page=text)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.svg", "new.svg"]
     assert "<svg" in (tmp_path / "new.svg").read_text(encoding="utf-8")
 
 
@@ -153,7 +187,8 @@ def test_machine_and_versions_are_told() -> None:
     assert "cores" in page.machine()
     assert "numpy 2" in page.versions(["numpy", "no-such-package"])
     if (Path(page.__file__).parents[1] / ".git").exists():
-        assert re.search(r"epsilons \S+ \(commit [0-9a-f]{12}", page.versions(["epsilons"]))
+        stamp = page.measured_now(quick=True, load=0.0)
+        assert re.search(r"epsilons \S+ \(commit [0-9a-f]{12}", stamp)
     assert "no-such-package not installed" in page.versions(["no-such-package"])
 
 
@@ -186,7 +221,14 @@ def test_what_fails_is_last_and_in_the_exit_code(two_sections: Path, capsys: Any
     assert printed.out.count(GOOD.row()) == 1
     text = (two_sections / "RESULTS.md").read_text(encoding="utf-8")
     assert "quick: False" in text
-    assert "The long form" in text
+    assert "in the long form" in text
+    assert command.main(["--only", "good", "--write"]) == 0
+    text = (two_sections / "RESULTS.md").read_text(encoding="utf-8")
+    assert "quick: True" in text
+    assert "in the quick form" in text
+    assert "in the long form" in text, "the other section stays"
+    assert command.main(["--only", "stopped", "--write"]) == 1
+    assert (two_sections / "RESULTS.md").read_text(encoding="utf-8") == text
 
 
 def test_a_limit_that_does_not_hold_is_a_result_and_no_error(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 import json
 import subprocess
 import sys
@@ -17,9 +15,10 @@ import pytest
 
 import epsilons as ep
 from epsilons import errors
-from epsilons.__main__ import cli, main
+from epsilons.__main__ import cli
 from epsilons.asking.commands import jobs
 from epsilons.errors import EXIT_CODES, EpsilonsError, StorageError
+from tests import test_cli
 
 LEAVES = dict(jobs.leaves(cli))
 SECRET = "4711.25"
@@ -32,18 +31,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "jobs.md"
 
 def run(*words: str) -> tuple[int, str, str]:
     """Run `main` in this process: the exit code, the standard output and the standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["epsilons", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-    code = end.value.code
-    assert isinstance(code, int)
-    return code, out.getvalue(), err.getvalue()
+    done = test_cli.run(*words)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture

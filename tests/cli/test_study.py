@@ -248,7 +248,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         study(questions=FIRST + "share = 1\ntarget = 3"),
         "Give either shares or targets",
     ),
-    "levels": (study('epsilon = "e"\nlevels = {"low" = 3}'), "levels: a table is from budgets"),
+    "levels": (study('epsilon = "e"\nlevels = {"low" = 3}'), "levels: a table must map budgets"),
     "a ledger without a name": (study('ledger = "x.db"'), "name is needed"),
     "a claim without a ledger": (study("at_most = 0.5"), "ledger is needed"),
     "data": (study().replace('"people.csv"', "7"), "data must be the path"),

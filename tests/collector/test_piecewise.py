@@ -39,7 +39,7 @@ def test_a_question_without_the_key_asks_for_one_bit() -> None:
     [
         ({**NUMBER, "reports": "laplace"}, "reports"),
         ({**NUMBER, "reports": None}, "reports"),
-        ({**COMMON, "kind": "yes-no", "reports": "piecewise"}, "only a number"),
+        ({**COMMON, "kind": "yes-no", "reports": "piecewise"}, "only for kind"),
     ],
 )
 def test_other_reports_are_refused(said: dict[str, Any], why: str) -> None:

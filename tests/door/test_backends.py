@@ -15,7 +15,6 @@ import pytest
 
 from epsilons.door import GRID
 from epsilons.door.engines import count_engine, expressions, labels_engine, line_engine
-from epsilons.door.given import columns
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
@@ -247,8 +246,6 @@ def test_every_engine_answers_with_the_same_integers(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     table, expected = asked_of_numpy(n)
     data = on_engine(name, table, tmp_path, request)
     queries = queries_of(monkeypatch)

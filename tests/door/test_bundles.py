@@ -15,7 +15,6 @@ from epsilons.budgets.levels import Ladder
 from epsilons.door import Ask, Grouping, Rows, Tally, declare
 from epsilons.door import rows as module
 from epsilons.door.engines import count_engine
-from epsilons.door.given import columns
 from epsilons.errors import EpsilonsError, MissingValueError
 from tests.door.asking import together
 from tests.door.conftest import BACKENDS, SLOW_TO_ANSWER, on_engine
@@ -81,9 +80,6 @@ def plain(found: Tally) -> Any:
 
 def frame(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Any:
     table = pl.DataFrame(COLUMNS)
-    if engine.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr(columns, "_into_polars", lambda held: held.frame)
     return on_engine(engine, table, tmp_path, request)
 
 

@@ -16,7 +16,6 @@ import pytest
 from epsilons.door import SHARES, Tally, declare
 from epsilons.door.count.asks import Ask, Faults, Names, Rules, checked
 from epsilons.door.count.units import UnitParts, of_categories
-from epsilons.door.given import columns
 from epsilons.errors import (
     BudgetError,
     ConflictingBudgetsError,
@@ -115,9 +114,6 @@ def frame(
 
 def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     name: str = request.param
-    if name.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
     def tally(
         rows: Rows,

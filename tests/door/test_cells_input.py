@@ -279,7 +279,7 @@ def test_dictionaries_of_integers_are_not_text(
     monkeypatch: pytest.MonkeyPatch, form: str, by_itself: bool
 ) -> None:
     if by_itself:
-        monkeypatch.setattr("epsilons.door.given.columns._into_polars", lambda table: table.frame)
+        monkeypatch.setattr("epsilons.door.given.columns.moved", lambda table: table)
     data: Any = pa.table({"v": pa.array([1, 2, 1]).dictionary_encode()})
     if form == "pandas":
         data = data.to_pandas()

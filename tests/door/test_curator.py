@@ -17,7 +17,6 @@ import pytest
 from epsilons import door
 from epsilons.door import Look
 from epsilons.door.engines import labels_engine, running
-from epsilons.door.given import columns
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, FileError
 from tests.door.conftest import BACKENDS, on_engine
 
@@ -150,9 +149,6 @@ def test_every_engine_counts_alike(
     engine: str, kind: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     table = rows(csv=engine == "csv")
-    if engine.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr(columns, "_into_polars", lambda table: table.frame)
     if "pandas" in engine or engine == "dask":
         # pandas converts integers with nulls to floats, and nulls to NaN. So the nulls are filled
         # first.

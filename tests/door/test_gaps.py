@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import dask
-import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
@@ -14,7 +12,11 @@ import pytest
 from epsilons.budgets.levels import Ladder
 from epsilons.door import SHARES
 from epsilons.errors import ColumnError, DataError
+from epsilons.loading import later
 from tests.door.asking import cells_of, sums_of
+
+dask: Any = later("dask")
+dd: Any = later("dask.dataframe")
 
 LADDER = Ladder.declare(np.array([0.5]))
 

@@ -20,7 +20,6 @@ import pytest
 from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID, SHARES
 from epsilons.door.engines import floats
-from epsilons.door.given import columns
 from epsilons.errors import ArgumentError
 from tests.door import test_cells
 from tests.door.asking import cells_of, sums_of
@@ -125,8 +124,6 @@ def counted_mean(
 ) -> tuple[list[Any], ...]:
     """Return the tally on one engine, as lists."""
     values, budgets, people = rows
-    if name.endswith("by itself"):
-        request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
     if name == "numpy":
         tally = sums_of(
             values,
@@ -281,8 +278,6 @@ def counted_cells(
     person: bool,
 ) -> tuple[list[Any], ...]:
     categories, _, dtype = test_cells.CASES[kind]
-    if name.endswith("by itself"):
-        request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
     values, budgets, people = rows
     if name == "numpy":
         tally = cells_of(

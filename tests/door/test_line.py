@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from epsilons.budgets.levels import Ladder
 from epsilons.door import open as open_rows
 from epsilons.door.count import line
-from epsilons.door.given import columns
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
@@ -125,9 +124,6 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
 
 def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     name: str = request.param
-    if name.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
     def tally(
         rows: Rows,

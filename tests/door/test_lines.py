@@ -20,7 +20,6 @@ from epsilons.door import open as open_rows
 from epsilons.door.count import line
 from epsilons.door.count.line import ByWeight
 from epsilons.door.engines import count_engine, line_engine, running
-from epsilons.door.given import columns
 from epsilons.errors import BudgetError, DataError, MissingValueError
 from tests.door.conftest import BACKENDS, frame
 from tests.door.test_line import HARD, LEVELS, bucket, some_rows, two_bits
@@ -69,15 +68,13 @@ def drawn(seed: int, levels: list[float]) -> list[dict[float, int]]:
 
 @pytest.fixture(params=BACKENDS)
 def opened(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, tmp_path: Path
 ) -> Callable[..., tuple[line.Lined, bool]]:
     """Return a function that opens rows on one engine.
 
     That function returns the rows by bucket, and whether the engine looks up weights.
     """
     name: str = request.param
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
 
     def run(rows: Any, window: line.Window | None, **terms: Any) -> tuple[line.Lined, bool]:
         if name == "numpy":

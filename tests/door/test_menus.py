@@ -20,7 +20,6 @@ import pytest
 from epsilons.budgets.levels import Ladder
 from epsilons.door import Ask, chosen, enrolled
 from epsilons.door import open as open_rows
-from epsilons.door.given import columns
 from epsilons.door.given.menus import Chosen
 from epsilons.errors import BudgetError, ColumnError
 from tests.door.conftest import EVERYWHERE, on_engine
@@ -67,10 +66,7 @@ def test_words_are_counted_as_their_budgets(
     person: str | None,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if engine.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     data = on_engine(engine, TABLE, tmp_path, request)
     given: dict[str, Any] = {"person": person}
     assert tallied(words("word", MENU), data, **given) == tallied("e", TABLE, **given)

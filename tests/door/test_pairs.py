@@ -15,7 +15,6 @@ from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID, rows
 from epsilons.door.count.tallies import over_grid, squares, three_cells
 from epsilons.door.count.units import cut
-from epsilons.door.given import columns
 from epsilons.errors import ArgumentError, ColumnError, MissingValueError
 from tests.door.conftest import BACKENDS, SLOW_TO_ANSWER, grid, on_engine
 
@@ -81,9 +80,6 @@ def reference(table: pl.DataFrame, person: bool) -> list[list[int]]:
 def test_nine_cells_are_those_of_python(
     engine: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if engine.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr(columns, "_into_polars", lambda table: table.frame)
     for gaps in (False, True):
         table = some_rows(gaps)
         who = "who" if person else None

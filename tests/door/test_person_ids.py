@@ -20,6 +20,7 @@ from epsilons.door import open as open_rows
 from epsilons.door.given import columns
 from epsilons.errors import ColumnError, DataError
 from tests.door.asking import cells_of, grid_of_each, sums_of
+from tests.door.conftest import by_itself
 
 BIG = 2**60
 HUGE = 2**63
@@ -68,10 +69,9 @@ KNOWN = [
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def engine(request: pytest.FixtureRequest) -> str:
     name: str = request.param
-    if name.endswith("by itself"):  # prevent the conversion to Polars
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    by_itself(name, request)
     return name
 
 
@@ -126,10 +126,9 @@ def test_floats_have_one_zero_and_nan_is_nobody(engine: str) -> None:
 
 @pytest.mark.parametrize("name", ["pyarrow", "pyarrow by itself"])
 def test_an_entry_that_stands_twice_in_a_dictionary_is_one(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, request: pytest.FixtureRequest
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+    by_itself(name, request)
     twice = [
         pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array(["a", "b", "a", None])),
         pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["b", "a"])),
@@ -218,7 +217,7 @@ def test_integer_categories_with_a_gap_are_no_floats_and_not_refused(
 
         data = ibis.memtable(data)
     else:
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+        monkeypatch.setattr(columns, "moved", lambda table: table)
     categories = [BIG + 1, BIG + 2, *(range(4096) if many else ())]
     found = cells_of("v", epsilon="e", categories=categories, other="?", data=data)
     assert found.cells[0, [0, 1, -1]].tolist() == [2, 1, 3]

@@ -201,6 +201,7 @@ DIFFERENT: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("ids", ONE.values(), ids=ONE)
 def test_equal_ids_are_one_person(ids: list[Any]) -> None:
     who, nobody = identified(ids, "person", lenient=False)
@@ -208,6 +209,7 @@ def test_equal_ids_are_one_person(ids: list[Any]) -> None:
     assert nobody.tolist() == [ids[0] is None] * len(ids)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("ids", DIFFERENT.values(), ids=DIFFERENT)
 def test_different_ids_are_different_people(ids: list[Any]) -> None:
     who, nobody = identified(ids, "person", lenient=False)

@@ -175,9 +175,6 @@ def square(u: Any) -> Any:
 def test_a_rule_gives_the_same_integers_everywhere(
     name: str, person: bool, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    if name.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr("epsilons.door.given.columns._into_polars", lambda table: table.frame)
     rng = np.random.default_rng(4)
     hard = [None, math.inf, -math.inf, -0.0, 1e300, -1e300, 0.1, 0.7, 0.4]
     values: list[float | None] = [*rng.normal(0.4, 0.5, 300).tolist(), *hard]

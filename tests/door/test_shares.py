@@ -15,7 +15,6 @@ import pytest
 from epsilons import door
 from epsilons.door import GRID, Grouping, Tally, declare
 from epsilons.door.engines import labels_engine
-from epsilons.door.given import columns
 from tests.door.conftest import BACKENDS, SLOW_TO_ANSWER, declared_as, on_engine
 from tests.door.shares_by_hand import BOUNDS, Line, by_hand
 
@@ -97,9 +96,6 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         where: bool,
         **given: Any,
     ) -> Tally:
-        if engine.endswith("by itself"):
-            patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-            patch.setattr(columns, "_into_polars", lambda held: held.frame)
         cells = None if groups is None else declared_as(groups)
         declared = cells and declare(cells.get("categories"), cells.get("edges"), None)
         numpy = engine == "numpy"

@@ -104,7 +104,7 @@ def test_the_smaller_of_two_budgets_counts_and_the_smallest_of_a_level(
     form: str, few: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if form == "pyarrow by itself":
-        monkeypatch.setattr("epsilons.door.given.columns._into_polars", lambda table: table.frame)
+        monkeypatch.setattr("epsilons.door.given.columns.moved", lambda table: table)
         form = "pyarrow"
     if not few:
         monkeypatch.setattr("epsilons.door.engines.count_engine.few_budgets", lambda rows: False)

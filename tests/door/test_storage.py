@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import ibis
 import numpy as np
 import pytest
 
 from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID, SHARES
 from epsilons.errors import BudgetError, DataError, MissingValueError
+from epsilons.loading import later
 from tests.door.asking import cells_of, sums_of
+
+ibis: Any = later("ibis")
 
 NAMES = {"values": "v", "epsilon": "e", "person": "w"}
 LADDER = Ladder.declare(np.array([0.1, 0.5]))

@@ -30,7 +30,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
     monkeypatch.setattr("epsilons.door.rows.SMALL", 0 if name == "large arrays" else 10**5)
     if name == "pyarrow by itself":
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
+        monkeypatch.setattr(columns, "moved", lambda table: table)
     if name == "polars by keys":
         monkeypatch.setattr(count_engine, "few_budgets", lambda rows: False)
     return name

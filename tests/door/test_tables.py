@@ -15,7 +15,6 @@ from epsilons import door
 from epsilons.budgets.levels import Ladder
 from epsilons.door import Grouping, declare
 from epsilons.door.count.units import SHARES
-from epsilons.door.given import columns
 from epsilons.errors import DataError, MissingValueError
 from tests.door.conftest import BACKENDS, EVERYWHERE, on_engine
 
@@ -91,12 +90,9 @@ def test_every_engine_counts_the_cells_of_a_table(
     person: bool,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if engine not in BACKENDS and (name == "two") == person:
         pytest.skip("two of these are enough on engines that take long")
-    if engine.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda held: held.frame)
     table = rows_of(gaps=False)
     data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
     given = {"person": "who"} if person else {}
@@ -109,10 +105,8 @@ def test_every_engine_counts_the_cells_of_a_table(
 
 @pytest.mark.parametrize("engine", ["numpy", "polars", "pyarrow by itself", "duckdb", "csv"])
 def test_a_row_without_a_declared_label_is_refused_or_in_no_cell(
-    engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if engine.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda held: held.frame)
     table = rows_of(gaps=True)
     data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
     ladder = Ladder.declare(np.array(LEVELS))

@@ -19,7 +19,6 @@ from epsilons.budgets.levels import budgets_of_units
 from epsilons.door import rows as rows_module
 from epsilons.door.count.weights import MOST_UNITS, Heads
 from epsilons.door.engines import count_engine, expressions
-from epsilons.door.given import columns
 from epsilons.errors import DataError, EpsilonsError, PrivacyError
 from tests.door.conftest import BACKENDS, SPARK, STEPS, grid, nine_bits, on_engine
 
@@ -135,10 +134,8 @@ def test_arrays_give_the_integers_of_dictionaries(
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_gives_the_integers_of_dictionaries(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     for weights in (INTEGERS, FRACTIONS, EQUAL, LARGE):
         for person in (False, True):
             rows = table(weights, 3 if person else 1)
@@ -166,10 +163,7 @@ def test_groups_and_a_selection_are_the_same_as_in_numpy(
     person: bool,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     rows = table(FRACTIONS, 3 if person else 1)
     data = on_engine(name, rows, tmp_path, request)
     for more in ({}, {"where": "asked"}, {"missing": "exclude"}, {"groups_are": "public"}):
@@ -239,10 +233,7 @@ def test_bad_weights_are_refused_and_not_shown(
     bad: str,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     rows = table([*INTEGERS[:10], 8675309.25], 2 if person else 1)
     entry = BAD[bad]
     given = [*rows["w"].to_list()[:-1], entry]
@@ -266,10 +257,7 @@ def test_two_weights_of_one_person_are_refused(
     cells: str,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     rows = table(INTEGERS, 2)
     rows = rows.with_columns(pl.Series("w", [5.0, *rows["w"].to_list()[1:]]))
     asked: Any = ep.Mean("x", bounds=BOUNDS)
@@ -430,8 +418,6 @@ def test_pairs_give_the_integers_of_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = hard_rows(HARD_WEIGHTS[weights])
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     data = on_engine(name, rows, tmp_path, request)
     for ask in ASKED.values():
         one, other = both_ways(ask, data, monkeypatch)

@@ -43,9 +43,6 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[float]]:
 def test_everyone_pays_the_same_on_every_engine(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, expected: list[float]
 ) -> None:
-    if name.endswith("by itself"):
-        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr("epsilons.door.given.columns._into_polars", lambda table: table.frame)
     data = frame(name, (VALUES, BUDGETS, PEOPLE), tmp_path, request)
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
         told = ledger.enrol(data, person="who", epsilon="budget")

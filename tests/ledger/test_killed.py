@@ -47,7 +47,7 @@ def killed(where: str, kind: str, **when: int) -> None:
             with pytest.raises(ClaimError, match="its process ended while it was"):
                 WORK[kind](ledger)
             assert balances(ledger) == before
-            # The release can be closed. The offers stay paid, and no work is left incomplete.
+            # The release can be closed. Everyone stays charged, and no work is left incomplete.
             ledger.abandon("a")
             assert balances(ledger) == before
             assert [each.state for each in ledger.history()] == ["failed"]

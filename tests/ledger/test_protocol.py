@@ -69,6 +69,19 @@ def test_two_large_claims_do_not_starve_each_other(ledger: ep.Ledger, release: A
     assert set(second._offered.tolist()) == {75 * 10**7}
 
 
+@pytest.mark.parametrize("database", ["postgres"])  # SQLite does not write while someone reads
+def test_what_is_read_is_of_one_moment(ledger: ep.Ledger, where: str) -> None:
+    enrolled(ledger)
+    store, people = ledger._book.store, "SELECT count(*) FROM accounts"
+    with ep.Ledger(where) as other:
+        with store.read():
+            before = store.rows(people)
+            other.enrol(person=["late"], epsilon=1.0)
+            assert store.rows(people) == before
+        with store.read():
+            assert store.rows(people) == [(before[0][0] + 1,)]
+
+
 def test_any_order_of_settling_overdraws_nobody(ledger: ep.Ledger, release: Any) -> None:
     enrolled(ledger)
     claims = [claimed(ledger, str(number), at_most=0.3) for number in range(3)]

@@ -76,7 +76,7 @@ def test_the_page_names_every_kind_and_its_code() -> None:
     [
         ("vector", b"\3", "have 12 bytes"),
         ("frequencies", b"\3", "have 21 bytes"),
-        ("frequencies", b"\3\0\0\0\4" + bytes(16), "method for frequencies that is not known"),
+        ("frequencies", b"\3\0\0\0\4" + bytes(16), "method for frequencies is unknown"),
     ],
 )
 def test_parameters_of_no_mechanism_are_refused(kind: str, parameters: bytes, what: str) -> None:

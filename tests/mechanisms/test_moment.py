@@ -187,7 +187,7 @@ def test_what_is_not_of_its_kind_is_refused() -> None:
     assert not ep.verify.exact(dataclasses.replace(mechanism, reach=GRID + 1)).holds
     for wrong, words in (
         ({"reach": GRID - 1}, "by less"),
-        ({"law": Staircase(Fraction(1), 8, 4)}, "stair of its own"),
+        ({"law": Staircase(Fraction(1), 8, 4)}, "each cross a stair"),
     ):
         with pytest.raises(PrivacyError, match=words):
             ep.verify.exact(dataclasses.replace(mechanism, **wrong))
@@ -225,7 +225,7 @@ def test_estimates_are_those_of_fractions(parts: Parts) -> None:
 def test_the_mean_is_drawn_as_if_it_were_alone() -> None:
     mechanism = made(ORDINARY["half strict"])
     first, _ = mechanism.draw(ep.Seeded(3), total=(5, 9))
-    assert first == mechanism.alone.draw(ep.Seeded(3), total=5)
+    assert first == 5 + mechanism.law.draw(ep.Seeded(3))
     drawn = mechanism.draw(ep.Seeded(4), 1000, total=(5, 2**70))
     assert drawn.dtype == object
     assert drawn.shape == (1000, 2)

@@ -291,7 +291,7 @@ def test_the_checker_notices_what_is_not_said_right() -> None:
             ep.verify.exact(replace(nested(), **{name: value}))
     with pytest.raises(PrivacyError, match="one weight"):
         ep.verify.exact(replace(nested(), weights=np.array([1, 2])))
-    with pytest.raises(PrivacyError, match="one first cell"):
+    with pytest.raises(PrivacyError, match="one start and one end"):
         ep.verify.exact(replace(nested(), starts=np.array([1, 0])))
 
 

@@ -171,7 +171,7 @@ def test_what_is_no_parallel_release_is_refused() -> None:
     mechanism = made()
     levels = mechanism.levels
     strange = dataclasses.replace(mechanism, levels=levels[1:].copy())
-    with pytest.raises(PrivacyError, match="level that the whole does not have"):
+    with pytest.raises(PrivacyError, match="level that the whole mechanism does not have"):
         ep.verify.exact(strange)
     with pytest.raises(PrivacyError, match="no group"):
         ep.verify.exact(Parallel(levels.copy(), (None, None)))
@@ -187,7 +187,7 @@ def test_what_is_no_parallel_release_is_refused() -> None:
         levels=[1.0],
         source=ep.Seeded(1),
     ).mechanism
-    with pytest.raises(PrivacyError, match="who are replaced"):
+    with pytest.raises(PrivacyError, match="must be under replace"):
         ep.verify.exact(Parallel(np.array([1.0]), (added,)))
 
 

@@ -135,7 +135,7 @@ def test_the_spread_that_is_taken_is_the_smallest_that_is_not_too_small() -> Non
         upper = spread**2 + scale * np.log(1.0 / 0.2)
         wanted = [each for each in SPREADS if each**2 >= upper] or [0.5]
         assert SPREADS[stages.found(drawn)] == min(wanted)
-    # For the same square, the variance is smaller if the mean is far from the middle.
+    # For the same mean square, the variance is smaller if the mean is far from the middle.
     far = (whole, round(whole * 0.25))
     assert SPREADS[stages.found(far)] < 0.2
     # Noise can produce any number, even one that is impossible for data.

@@ -19,7 +19,6 @@ from scipy import stats
 import epsilons as ep
 from epsilons.budgets.levels import Classes
 from epsilons.door.count.weights import Heads, classes_of
-from epsilons.door.given import columns
 from epsilons.errors import ArgumentError
 from epsilons.risk import mean
 from epsilons.risk.classes import ClassGoal, in_classes, lean
@@ -295,10 +294,7 @@ def test_engines_count_the_same_classes(
     person: bool,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name.endswith("by itself"):
-        monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     each, chance = 3 if person else 1, np.random.default_rng(1)
     rows = pl.DataFrame(
         {

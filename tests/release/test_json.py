@@ -164,6 +164,9 @@ def test_another_version_is_refused_by_name() -> None:
     data["format"] = 99
     with pytest.raises(ArgumentError, match="format 99"):
         ep.Release.from_json(json.dumps(data))
+    del data["format"]
+    with pytest.raises(ArgumentError, match="format None"):
+        ep.Release.from_json(json.dumps(data))
 
 
 def test_what_was_changed_is_refused_or_seen_by_the_checker() -> None:

@@ -164,3 +164,62 @@ def test_what_was_spent_is_not_the_array_that_was_given() -> None:
     given = np.array([0.25, 4.0])
     ALL.for_each(given)[0] = 9.0
     assert given[0] == 0.25
+
+
+VALUES = np.random.default_rng(2).random(600)
+GIVEN: dict[str, Any] = {"bounds": (0, 1), "related": False}
+BY = {**GIVEN, "by": np.arange(600) % 2, "groups": [0, 1]}
+
+QUESTIONS: dict[str, ep.Question] = {
+    "mean": ep.Mean(VALUES, **GIVEN),
+    "adaptive mean": ep.Mean(VALUES, method="adaptive", **GIVEN),
+    "frequencies": ep.Frequencies(np.arange(600) % 2, categories=[0, 1, 2], related=False),
+    "total": ep.Total(VALUES, **GIVEN),
+    "variance": ep.Variance(VALUES, **GIVEN),
+    "covariance": ep.Covariance(VALUES, VALUES, x_bounds=(0, 1), y_bounds=(0, 1), related=False),
+    "quantile": ep.Quantile(VALUES, q=0.5, **GIVEN),
+    "groups": ep.Mean(VALUES, **BY),
+    "public groups": ep.Mean(VALUES, groups_are="public", **BY),
+}
+
+ONLY_REPLACE = ("adaptive mean", "public groups")
+
+
+@pytest.mark.always
+@pytest.mark.parametrize(
+    ("name", "neighbours"),
+    [
+        *[(name, "replace") for name in QUESTIONS],
+        *[(name, "add-remove") for name in QUESTIONS if name not in ONLY_REPLACE],
+    ],
+)
+def test_everyone_spends_what_the_checker_finds(name: str, neighbours: str) -> None:
+    """What a release states is the loss that follows from its mechanism, and no less."""
+    levels = np.array([0.2, 1.0, 3.0])
+    private = neighbours == "add-remove"
+    given = {"neighbours": "add-remove", "levels": levels.tolist()} if private else {}
+    [release] = ep.publish(
+        [QUESTIONS[name]], epsilon=np.repeat(levels, 200), source=ep.Seeded(1), **given
+    )
+    losses = np.array([float(loss) for loss in ep.verify.exact(release.mechanism).losses])
+    assert losses[0] == pytest.approx(0.2, rel=1e-6)
+    assert release.for_each(levels).tolist() == pytest.approx(losses.tolist(), rel=1e-6)
+    assert (release.for_each(levels) >= losses * (1.0 - 1e-12)).all()
+    assert [row.spent for row in release.spent] == release.for_each(levels).tolist()
+    kept = [row.kept for row in release.spent]
+    assert kept == pytest.approx((levels - losses).tolist(), rel=1e-6, abs=1e-6)
+
+
+def test_someone_of_a_weight_spends_the_losses_of_that_many_units() -> None:
+    budgets, weights = np.repeat([0.2, 1.0, 3.0], 200), np.tile([1.0, 2.0, 4.0], 200)
+    release = ep.mean(
+        VALUES, epsilon=budgets, weights=weights, bounds=(0, 1), related=0.05, source=ep.Seeded(1)
+    )
+    losses = np.array([float(loss) for loss in ep.verify.exact(release.mechanism).losses])
+    levels = release.mechanism.levels
+    at = [int(np.argmin(np.abs(levels - each))) for each in budgets / weights]
+    spent = release.for_each(budgets, weights)
+    assert spent.tolist() == pytest.approx((weights * losses[at]).tolist(), rel=1e-6)
+    assert (spent >= weights * losses[at] * (1.0 - 1e-12)).all()
+    amounts = release.spent.amounts
+    assert (min(amounts), max(amounts)) == pytest.approx((spent.min(), spent.max()))

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from tests import needs
 from tests.report.page_samples import PAGES, pages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 WIDTHS = {"phone": 380, "screen": 1280, "paper": 680}
 

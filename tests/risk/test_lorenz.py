@@ -15,7 +15,14 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons.budgets.levels import Budgets
 from epsilons.risk import ClosedNoise, Weighing, mean
-from epsilons.risk.lorenz import Curve, LorenzCells, LorenzMean, LorenzSpread, _largest_share
+from epsilons.risk.lorenz import (
+    Curve,
+    LorenzCells,
+    LorenzMean,
+    LorenzSpread,
+    _largest_share,
+    curve_of,
+)
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.spread import Parts
 from epsilons.risk.weighing import RELATED, UNRELATED, Assumption
@@ -127,6 +134,49 @@ def test_intervals_are_nested_and_follow_what_was_drawn(one: Weighing, apart: An
     assert (np.diff(ends[:, :, 1], axis=0) >= 0.0).all()
     mirrored = margin.interval(0.7, (0.0, 1.0), assumption, 0.8)
     assert ends[1, 1] == pytest.approx((1.0 - mirrored[1], 1.0 - mirrored[0]), abs=1e-12)
+
+
+def test_ends_are_those_of_a_bisection() -> None:
+    """Many points are tested at once, and the ends are those of 48 steps of bisection."""
+    rng = np.random.default_rng(4)
+    for closed, scale in ((None, 0.02), (ClosedNoise(4), 0.05), (None, 0.0)):
+        weights = rng.random(6)
+        counts = rng.integers(1, 40, 6)
+        one = Weighing(weights / (weights @ counts), counts, scale, closed=closed)
+        curve, drawn = Curve(one), np.array([-0.4, 0.0, 0.1, 0.37, 0.5, 0.93, 1.0, 1.7])
+        for apart, beta in ((1.0, 0.05), (0.2, 0.3)):
+            far, low, high = curve._far(apart, beta), np.zeros(8), np.ones(8)
+            for _ in range(48):
+                truth = (low + high) / 2.0
+                ends = curve.lowest(truth, apart), 1.0 - curve.lowest(1.0 - truth, apart)
+                kept = (ends[0] + ends[1]) / 2.0 - far((ends[1] - ends[0]) / 2.0) <= drawn
+                low, high = np.where(kept, truth, low), np.where(kept, high, truth)
+            found = curve.intervals(drawn, apart, beta)[1]
+            assert (np.tile(found, 90) == curve.intervals(np.tile(drawn, 90), apart, beta)[1]).all()
+            assert found == pytest.approx(np.where(high > 1e-14, high, 0.0), abs=2.0**-46)
+            assert (found > low)[high > 1e-14].all()  # rounded outwards
+            halves = np.linspace(0.0, 0.4, 7)
+            exact = [mean.deviation_of(one, half, 0.0, beta) for half in halves.tolist()]
+            if closed is None:
+                assert far(halves) == pytest.approx(np.maximum(exact, halves), rel=1e-14)
+
+
+def test_only_estimators_with_the_same_numbers_are_equal() -> None:
+    one = Weighing(np.array([0.1, 0.2]), np.array([4, 3]), 0.5)
+    same = Weighing(one.weights.copy(), one.counts.copy(), 0.5)
+    assert one == same
+    assert hash(one) == hash(same)
+    others = [
+        replace(one, weights=np.array([0.1, 0.2 + 1e-16])),
+        replace(one, counts=np.array([3, 4])),
+        replace(one, scale=0.25),
+        replace(one, keep=np.array([1.0, 0.5])),
+        replace(one, closed=ClosedNoise(3)),
+        replace(one, squares=(4.0, 3.0)),
+    ]
+    assert all(one != each for each in others)
+    assert one != "one"
+    assert curve_of(one) is curve_of(same)
 
 
 def test_rounding_widens_both_ends() -> None:

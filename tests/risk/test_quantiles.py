@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import epsilons as ep
 from epsilons.risk import Weighing
 from epsilons.risk.quantiles import (
     NestedQuantiles,
@@ -108,3 +109,20 @@ def test_a_nested_gap_has_room_for_errors_of_people() -> None:
     shuffled = Weighing(np.array([0.016, 0.004]), np.array([50, 50]), 1.0)
     off = nested_shift(shuffled, RELATED, 0.5, 0.05, 32, 200.0) - plain
     assert off == pytest.approx(shuffled.bias)
+
+
+@pytest.mark.parametrize(("epsilon", "neighbours"), [(1.0, "replace"), (0.05, "add-remove")])
+def test_a_band_of_quantiles_is_a_union_of_intervals(epsilon: float, neighbours: str) -> None:
+    values = np.random.default_rng(0).beta(2.0, 4.0, 4000)
+    release = ep.quantile(
+        values, q=[0.2, 0.4, 0.6, 0.8], bounds=(0, 1), epsilon=epsilon, method="table",
+        neighbours=neighbours, source=ep.Seeded(1),
+    )  # fmt: skip
+    for confidence in (0.3, 0.95):
+        band, each = release.band(confidence), release.interval(1.0 - (1.0 - confidence) / 4.0)
+        assert np.array_equal(band, each)
+    low, high = release.interval(0.3)
+    band_low, band_high = release.band(0.3)
+    assert np.sum(band_high - band_low) > 1.1 * np.sum(high - low)
+    error = np.max([release.value - band_low, band_high - release.value])
+    assert release.estimate.error(release.assumption, 0.3) == pytest.approx(error)

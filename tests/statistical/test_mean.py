@@ -57,9 +57,7 @@ def errors_of(
 ) -> np.ndarray:
     """Simulate errors on two-point data, the worst case. Results are cached."""
     mechanism = release.mechanism
-    if isinstance(mechanism, SumAndSquares):
-        mechanism = mechanism.alone
-    assert isinstance(mechanism, Additive)
+    assert isinstance(mechanism, (Additive, SumAndSquares))
     rng = np.random.default_rng(seed)
     counts, weights = mechanism.counts, mechanism.weights.astype(np.float64)
     n = int(counts.sum())
@@ -73,8 +71,9 @@ def errors_of(
         heavy = mechanism.weighing.weights > 1.0 / n
         ones = np.broadcast_to(np.where(heavy, counts, 0), (RUNS, len(counts)))
         truth = float(counts[heavy].sum()) / n
-    noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), RUNS)) - mechanism.estimate(0)
-    data = mechanism.estimate(0) + ones @ weights / float(mechanism.divisor)
+    drawn = mechanism.law.draw(ep.Seeded(seed), RUNS)
+    noise = mechanism.means(drawn) - mechanism.mean(0)
+    data = mechanism.mean(0) + ones @ weights / float(mechanism.divisor)
     return np.asarray(data + noise - truth)
 
 

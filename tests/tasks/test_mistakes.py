@@ -80,7 +80,7 @@ FILES: dict[str, pl.DataFrame] = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with files as people have them."""
+    """A folder with files such as users have."""
     place = tmp_path_factory.mktemp("mistakes")
     for name, frame in FILES.items():
         frame.write_csv(place / name)
@@ -164,7 +164,7 @@ class Mistake:
     Attributes:
         name: what somebody did.
         says: words of the message, in Python: the parameter, and the remedy.
-        wrong: the call with the mistake; None if it is one of the shell alone.
+        wrong: the call with the mistake; None if it can only be made in the shell.
         right: the same with the remedy applied.
         shell: the command with the mistake; "" if the shell has no such mistake.
         mended: the command with the remedy applied.
@@ -659,9 +659,9 @@ def _without_people() -> Any:
 
 
 def printed(words: str) -> tuple[int, str]:
-    """Run a command: its exit code, and what it prints, as `epsilons.__main__` does.
+    """Run a command like `epsilons.__main__`; return its exit code and what it prints.
 
-    An error that is not one of this package would be a traceback, and is raised.
+    An error that this package does not define is raised again: users would see a traceback.
     """
     given = shlex.split(words)
     result = CliRunner().invoke(cli, given)
@@ -674,7 +674,7 @@ def printed(words: str) -> tuple[int, str]:
 
 
 def message(call: Call) -> str:
-    """What Python prints about a mistake, or a release that is not usable."""
+    """Return what Python prints for a call: the error message, or the release."""
     try:
         return str(call())
     except (EpsilonsError, TypeError) as error:
@@ -682,7 +682,7 @@ def message(call: Call) -> str:
 
 
 def values() -> set[str]:
-    """Cells that would say something about somebody."""
+    """Return the cells that would reveal something about a person."""
     own = ("who", "income", "day")
     return {str(each) for name in own for each in PEOPLE[name]} | {
         *FILES["thousands.csv"]["income"],
@@ -699,7 +699,7 @@ def test_what_is_said_and_that_the_remedy_works(
     if mistake.wrong is not None and mistake.right is not None:
         told.append(message(mistake.wrong))
         assert all(each in told[-1] for each in mistake.says), told[-1]
-        assert mistake.right() is not None  # it is answered
+        assert mistake.right() is not None  # the corrected call returns a result
     if mistake.shell:
         code, shown = printed(mistake.shell)
         told.append(" ".join(shown.split()))

@@ -48,7 +48,7 @@ def test_a_composition_that_is_not_what_was_drawn_is_refused(composed: Any) -> N
     first, second = composed.charges
     cases = {
         "drawn and charged": ((sums,), (counts,), (counts, sums, sums), ()),
-        "what it was charged": ((twice, sums), (half, sums), (counts, heavier), (sums, counts)),
+        "what was charged for it": ((twice, sums), (half, sums), (counts, heavier), (sums, counts)),
         "the same people": ((others, sums),),
         "the same change": ((counts, replaced),),
     }

@@ -57,12 +57,15 @@ def test_means_of_groups_follow_from_the_cells(name: str) -> None:
 
 
 def test_a_mean_that_its_test_accepts_most_is_recomputed() -> None:
-    """If a clipped mean is outside its interval, a mean inside is published, and only it passes."""
+    """If a clipped mean is outside its interval, the release publishes a mean inside the interval.
+
+    The check accepts that mean and rejects every other.
+    """
     release = asked(1, **BY, epsilon=20.0 * EPSILON, method="proportional")
     held: Any = release.estimate
     asks = held.bounds, release.assumption, release.confidence
     drawn = held.margin.drawn.copy()
-    drawn[4:6] = -0.005, 0.505  # the test rejects a mean of 0, but not some others, because of bias
+    drawn[4:6] = -0.005, 0.505  # the interval excludes a mean of 0, but is not empty, due to bias
     margin = replace(held.margin, drawn=drawn)
     means = margin.within(*asks)
     assert means[2] > margin.means(held.bounds)[2] == 0.0

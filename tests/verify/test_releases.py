@@ -165,8 +165,8 @@ def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
     assert ep.verify.exact(first).holds
     up, narrow = first.up, first.narrow
     for change, words in (
-        ({"up": replace(up, step=1)}, "another step"),
-        ({"narrow": replace(narrow, step=0)}, "another step"),
+        ({"up": replace(up, step=1)}, "wrong change of its queries"),
+        ({"narrow": replace(narrow, step=0)}, "wrong change of its queries"),
         ({"wide": replace(narrow, query=Fraction(0))}, "above 0"),
         ({"wide": replace(narrow, threshold=math.inf)}, "above 0"),
         ({"keep": (Fraction(3, 2),) * 3}, "kept"),
@@ -213,7 +213,7 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
         uncounted = replace(reduced, counts_stage=replace(stage, cell_of=cells))
         with pytest.raises(PrivacyError, match="slots"):
             ep.verify.exact(uncounted)
-    with pytest.raises(PrivacyError, match="slots replaced"):
+    with pytest.raises(PrivacyError, match="slots under replace"):
         ep.verify.exact(replace(reduced, bounded=reduced.counts_stage))
     with pytest.raises(PrivacyError, match="same people"):
         ep.verify.exact(replace(reduced, levels=2 * reduced.levels))

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.draws.mechanisms import Additive
+from epsilons.draws.mechanisms import SumAndSquares
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.verify import Change, Replay, replay
 from tests.verify.replayed import (
@@ -237,8 +237,8 @@ def test_the_command(tmp_path: Path) -> None:
 def test_the_command_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     frame().write_csv(path)
-    point = Additive.point
-    monkeypatch.setattr(Additive, "point", lambda *given: 3 * point(*given))
+    point = SumAndSquares.point
+    monkeypatch.setattr(SumAndSquares, "point", lambda *given: 3 * point(*given))
     monkeypatch.setattr("sys.argv", ["epsilons", *arguments(path)])
     from epsilons.asking.commands import main
 

@@ -16,7 +16,7 @@ import pytest
 import epsilons as ep
 from epsilons import door
 from epsilons.door.given import arrays, column
-from epsilons.draws.mechanisms import Additive
+from epsilons.draws.mechanisms import SumAndSquares
 from epsilons.errors import ArgumentError, DataError, PrivacyError
 from epsilons.verify import Replay, replay
 from tests.assumed import SAMPLE
@@ -39,7 +39,7 @@ def shows(found: Replay, words: str) -> None:
     wrong = [outcome.change for outcome in found.outcomes if not outcome.holds]
     assert any(words in change for change in wrong), wrong
     assert not any(word in str(found) for word in ("person 1", "bike", "walk"))
-    with pytest.raises(PrivacyError, match="One person shows"):
+    with pytest.raises(PrivacyError, match="reveals one person"):
         found.require()
 
 
@@ -101,13 +101,13 @@ def test_a_type_that_is_inferred_from_cells_shows(
 ) -> None:
     path = tmp_path / "people.csv"
     frame().write_csv(path)
-    source = door.source
+    opened = door.open
 
-    def inferred(data: Any, *marks: Any) -> Any:
-        return pl.read_csv(data, infer_schema_length=None) if data else source(data, *marks)
+    def inferred(*columns: Any, data: Any, **given: Any) -> Any:
+        return opened(*columns, data=pl.read_csv(data, infer_schema_length=None), **given)
 
     held(asked("mean, midpoint", terms, path))
-    monkeypatch.setattr(door, "source", inferred)
+    monkeypatch.setattr(door, "open", inferred)
     # Under add/remove, text columns are read cell by cell. So replay detects the fault by another
     # change, which is in the bytes of the file.
     shown = "text that is no number" if terms == "replace" else "bytes that are no UTF-8"
@@ -115,8 +115,8 @@ def test_a_type_that_is_inferred_from_cells_shows(
 
 
 def test_a_mechanism_that_moves_too_far_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = Additive.point
-    monkeypatch.setattr(Additive, "point", lambda *given: 3 * point(*given))
+    point = SumAndSquares.point
+    monkeypatch.setattr(SumAndSquares, "point", lambda *given: 3 * point(*given))
     shows(asked("mean", "replace", frame()), "value: the upper end")
 
 

@@ -15,6 +15,7 @@ from epsilons.errors import ArgumentError, DataError
 from epsilons.questions import Question
 from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.question import Call, terms_of
+from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results import report
 from epsilons.results.report import number
 from epsilons.types import Column, Data, Menu, Neighbours
@@ -61,6 +62,12 @@ class Check:
         not_known: rows in which the `where` column is missing; None without `where`.
         missing_y: rows whose second value is missing or infinite; None without a second column.
         alarms: the reasons why the result would not be informative, one sentence each.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> look = ep.check(ep.Mean([3.5, 80.0, None], bounds=(0, 24)), epsilon=[0.5, 1.0, 1.0])
+        >>> look.missing, look.above, len(look.refusals)
+        (1, 1, 1)
     """
 
     statistic: str
@@ -151,7 +158,7 @@ class Check:
         return rows
 
 
-@parameters.speaks_plainly()
+@parameters.speaks_plainly(OF_A_QUESTION)
 def check(
     question: Question,
     *,
@@ -198,6 +205,13 @@ def check(
 
     Guarantee:
         None: the result is not private. It never becomes part of a release.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Mean("minutes", bounds=(0, 120))
+        >>> look = ep.check(question, epsilon="epsilon", data="people.csv", person="person")
+        >>> look.people, look.missing, look.refusals
+        (4000, 0, ())
     """
     terms = terms_of(locals())
     if not isinstance(question, Question):

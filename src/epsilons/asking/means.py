@@ -175,6 +175,15 @@ def mean(
     Reference:
         Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
         discrete Laplace or staircase noise from the system's entropy.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> print(release.verdict.words[0])
+        Precise to ±0.72 (3 % of the range).
+        >>> [round(end, 1) for end in release.interval()]
+        [3.6, 5.0]
     """
     return answered(Mean, locals())
 
@@ -258,6 +267,13 @@ def total(
 
     Reference:
         As for `epsilons.mean`, with rows added up on an integer grid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.total(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> round(release.value), [round(end) for end in release.interval()]
+        (858, [715, 1002])
     """
     return answered(Total, locals())
 
@@ -369,5 +385,13 @@ def frequencies(
     Reference:
         Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete
         Laplace noise from the system's entropy.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> tea, epsilon = ["green", "black", "black", "none"] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> kinds = ["green", "black", "none"]
+        >>> release = ep.frequencies(tea, epsilon=epsilon, categories=kinds, source=ep.Seeded(1))
+        >>> dict(zip(release.categories, release.value.round(2).tolist()))
+        {'green': 0.24, 'black': 0.49, 'none': 0.26}
     """
     return answered(Frequencies, locals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from typing import Any, Final
+from typing import Any
 
 from epsilons import parameters
 from epsilons.budgets.levels import Levels
@@ -12,29 +12,28 @@ from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError
 from epsilons.questions import Question
-from epsilons.questions.division import division_of
+from epsilons.questions.division import Division, division_of
 from epsilons.questions.question import TERMS, Call, terms_of
+from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results.release import Release, Releases
 from epsilons.types import Column, Data, Menu, Neighbours, Part
 
 __all__ = ["answered", "publish"]
 
-_OF_THE_CALL: Final = (*TERMS, "ledger", "source")
 
-
-def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
+def answered(question: type[Question], given: dict[str, Any]) -> Release:
     """Publish the answer to one question, for functions such as `mean`.
 
     Args:
         question: the class of the question.
         given: all arguments of the function by name, both for the question and for the call.
     """
-    call = {name: given[name] for name in _OF_THE_CALL if name in given}
-    own = {name: each for name, each in given.items() if name not in call}
-    return publish([question(**own)], **call)[0]
+    terms = {name: given.pop(name) for name in TERMS if name in given}
+    ledger, source = given.pop("ledger", None), given.pop("source", None)
+    return _released((question(**given),), terms, ledger, source).each[0]
 
 
-@parameters.speaks_plainly()
+@parameters.speaks_plainly(OF_A_QUESTION)
 def publish(
     questions: Iterable[Question],
     *,
@@ -102,35 +101,57 @@ def publish(
         Person i loses at most the sum of the losses that the releases report, which is at most ε_i:
         replace-one or add/remove, pure, exact on integers. No noise is drawn before all questions
         have passed all checks. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> questions = [ep.Mean(hours, bounds=(0, 24)), ep.Quantile(hours, 0.5, bounds=(0, 24))]
+        >>> releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(1))
+        >>> [(release.statistic, round(release.value, 1)) for release in releases]
+        [('mean', 3.8), ('quantile', 6.3)]
     """
     terms = terms_of(locals())
-    asked = _questions(questions)
+    asked: tuple[Any, ...] = (questions,)
+    if isinstance(questions, Iterable):
+        asked = tuple(questions)
+    if not asked or not all(isinstance(each, Question) for each in asked):
+        raise ArgumentError(
+            "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
+        )
     division = division_of(len(asked), shares, targets)
-    _one_of(epsilon, menu, ledger, neighbours, source)
+    return _released(asked, terms, ledger, source, division)
+
+
+def _released(
+    asked: tuple[Question, ...],
+    terms: dict[str, Any],
+    ledger: Account | None,
+    source: Source | None,
+    division: Division | None = None,
+) -> Releases:
+    """Check the questions and the terms of the call, and send them through the corridor."""
+    if ledger is not None:
+        _refuse_beside(ledger, terms, source)
     for question in asked:
-        question.check(neighbours)
-    if data is None:
+        question.check(terms["neighbours"])
+    if len(asked) > 1 and terms["data"] is None:
         _refuse_other_lengths(asked)
     return corridor.through(asked, Call.of(**terms), source, ledger, division)
 
 
-def _one_of(
-    epsilon: object, menu: object, ledger: Account | None, neighbours: str, source: Source | None
-) -> None:
-    """Check that the ledger, if there is one, is consistent with the other arguments.
+def _refuse_beside(ledger: Account, terms: Mapping[str, Any], source: Source | None) -> None:
+    """Refuse a ledger that is not a claim, and arguments that are inconsistent with a ledger.
 
     Raises:
         ArgumentError: epsilon or menu is also given, the ledger is not a claim, it is for other
             neighbours, or there is a seed.
     """
-    if ledger is None:
-        return
-    if epsilon is not None:
+    if terms["epsilon"] is not None:
         raise ArgumentError(
             "Give either epsilon or ledger: with ledger=, everyone may spend what they have left "
             "there."
         )
-    if menu is not None:
+    if terms.get("menu") is not None:
         raise ArgumentError(
             "menu says which budgets words stand for, and with ledger= everyone may spend what "
             "they have left there. Leave menu out here: ledger.enrol(…, menu=…) takes it."
@@ -141,7 +162,7 @@ def _one_of(
             f"ledger is of type {type(ledger).__name__}: give a claim, such as "
             "ledger.claim('wages 2026', at_most=0.2)."
         )
-    if ledger.neighbours != neighbours:
+    if ledger.neighbours != (neighbours := terms["neighbours"]):
         raise ArgumentError(
             f"neighbours={neighbours!r}: this ledger is for {ledger.neighbours!r}, which cannot "
             "change."
@@ -151,22 +172,6 @@ def _one_of(
             "source: a ledger is charged for private releases, and a seeded one is not private. "
             "Leave source out."
         )
-
-
-def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
-    """Return the questions as a tuple.
-
-    Raises:
-        ArgumentError: there are no questions, or an entry is not a question.
-    """
-    asked: tuple[Any, ...] = (questions,)
-    if isinstance(questions, Iterable):
-        asked = tuple(questions)
-    if not asked or not all(isinstance(each, Question) for each in asked):
-        raise ArgumentError(
-            "questions must be a list of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
-        )
-    return asked
 
 
 def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:

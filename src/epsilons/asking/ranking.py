@@ -106,6 +106,13 @@ def quantile(
         A table is a histogram whose noise sums to zero (docs/proofs/closed.md). A selection is the
         permute-and-flip mechanism of McKenna and Sheldon (2020), with personal weights, drawn
         exactly.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.quantile(hours, 0.5, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
+        (4.4, [3.0, 7.5])
     """
     return answered(Quantile, locals())
 
@@ -180,5 +187,13 @@ def count(
     Reference:
         Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, regardless
         of prior knowledge about it.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> epsilon = [0.5, 1.0, 1.0, 2.0] * 50
+        >>> offered = {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
+        >>> release = ep.count(epsilon=epsilon, source=ep.Seeded(1), **offered)
+        >>> round(release.value), [round(end) for end in release.interval()]
+        (201, [195, 207])
     """
     return answered(Count, locals())

@@ -93,6 +93,13 @@ def variance(
 
     Reference:
         Paper *correlated*, Algorithm 2 (HPM); the sum of squares at no cost is new.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 500, [0.5, 1.0, 1.0, 2.0] * 500
+        >>> release = ep.variance(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
+        (6.6, [5.0, 8.3])
     """
     return answered(Variance, locals())
 
@@ -180,5 +187,13 @@ def covariance(
     Reference:
         Hardt and Talwar (2010) for the noise of a table in which everyone divides one unit among
         the cells; the choice of the nine cells is new.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, sleep = [3.5, 8.0, 1.0, 6.5] * 500, [8.0, 6.0, 9.0, 7.0] * 500
+        >>> asked = {"x_bounds": (0, 12), "y_bounds": (0, 12), "source": ep.Seeded(1)}
+        >>> release = ep.covariance(hours, sleep, epsilon=[0.5, 1.0, 1.0, 2.0] * 500, **asked)
+        >>> round(release.value, 1), round(release.correlation.value, 1)
+        (-2.9, -1.0)
     """
     return answered(Covariance, locals())

@@ -84,6 +84,14 @@ class Budgets:
         BudgetError: an ε is negative, NaN or missing, or everyone is at 0.
         DataError: there are fewer than two people.
         ArgumentError: the counts are not integers, or ε is not one column of numbers.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = ep.Budgets({0.1: 500, 1.0: 490})
+        >>> people.n, people.levels.tolist(), people.counts.tolist()
+        (990, [0.1, 1.0], [500, 490])
+        >>> ep.Budgets([0.1, 1.0, 0.1]).counts.tolist()
+        [2, 1]
     """
 
     __slots__ = ("counts", "levels", "n")
@@ -106,7 +114,22 @@ class Budgets:
         return made
 
     def _set(self, levels: Floats, counts: Integers) -> None:
-        _check(levels, counts)
+        if len(levels) == 0:
+            raise DataError("epsilon is empty: there are no people.")
+        if math.isnan(levels[-1]):
+            raise BudgetError(f"epsilon is NaN for somebody. {_HINT}")
+        if levels[0] < 0:
+            raise BudgetError(f"epsilon is negative for somebody: budgets lie in [0, ∞]. {_HINT}")
+        if int(counts.sum()) < 2:
+            raise DataError(
+                "There are fewer than two people: the mean of one person is that person's value."
+            )
+        if levels[-1] == 0:
+            raise BudgetError(
+                "epsilon is 0 for everyone: nobody's value may be used, so nothing can be "
+                f"estimated. Somebody must have a budget of at least {LEAST:.2g}: anything below "
+                "that counts as 0."
+            )
         levels.flags.writeable = False
         counts.flags.writeable = False
         for name, value in (("levels", levels), ("counts", counts), ("n", int(counts.sum()))):
@@ -360,24 +383,6 @@ def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
     starts = np.concatenate([np.zeros(1, dtype=starts.dtype), starts])
     counts = np.diff(starts, append=len(ordered)).astype(np.int64)
     return ordered[starts], counts
-
-
-def _check(levels: Floats, counts: Integers) -> None:
-    if len(levels) == 0:
-        raise DataError("epsilon is empty: there are no people.")
-    if math.isnan(levels[-1]):
-        raise BudgetError(f"epsilon is NaN for somebody. {_HINT}")
-    if levels[0] < 0:
-        raise BudgetError(f"epsilon is negative for somebody: budgets lie in [0, ∞]. {_HINT}")
-    if int(counts.sum()) < 2:
-        raise DataError(
-            "There are fewer than two people: the mean of one person is that person's value."
-        )
-    if levels[-1] == 0:
-        raise BudgetError(
-            "epsilon is 0 for everyone: nobody's value may be used, so nothing can be estimated. "
-            f"Somebody must have a budget of at least {LEAST:.2g}: anything below that counts as 0."
-        )
 
 
 # A public ladder of budgets, for private budgets: each budget is rounded down to a public rung.

@@ -50,6 +50,12 @@ class Level:
 
     Raises:
         ArgumentError: the name is not a line of text (also BudgetError: epsilon is out of range).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> level = ep.collector.Level("strong", 0.5)
+        >>> f"{level.truly} of 100 people who choose it send their true answer"
+        '62 of 100 people who choose it send their true answer'
     """
 
     name: str
@@ -100,6 +106,15 @@ class Survey:
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError and BoundsError).
+
+    Examples:
+        >>> import datetime
+        >>> import epsilons as ep
+        >>> closes = datetime.datetime(2036, 1, 31, 18, tzinfo=datetime.UTC)
+        >>> asked = {"question": "Did you sleep well?", "kind": "yes-no", "organiser": "the union"}
+        >>> survey = ep.collector.Survey(id="sleep", closes=closes, invitations=3, **asked)
+        >>> survey.mechanism, [level.truly for level in survey.levels]
+        (Bit(missing='error'), [62, 73, 88])
     """
 
     id: str
@@ -130,10 +145,10 @@ class Survey:
         object.__setattr__(self, "options", _options(self.kind, self.options))
         object.__setattr__(self, "bounds", _bounds(self.kind, self.bounds))
         if self.unit is not None and self.kind != "number":
-            raise ArgumentError("unit: only a number has one.")
+            raise ArgumentError('unit is only for kind = "number": leave it out.')
         object.__setattr__(self, "unit", parameters.line("unit", self.unit))
         if parameters.choice("reports", self.reports, REPORTS) != REPORTS[0] and not self.bounds:
-            raise ArgumentError('reports: only a number has reports = "piecewise".')
+            raise ArgumentError('reports = "piecewise" is only for kind = "number": leave it out.')
         object.__setattr__(self, "levels", _levels(self.levels))
         many = self.invitations
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:

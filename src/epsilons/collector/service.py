@@ -51,6 +51,12 @@ class Made(NamedTuple):
     Attributes:
         key: the organiser's key.
         tokens: the tokens of the invitations, each for one report.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> made = ep.collector.Made(key="0" * 32, tokens=("1" * 32, "2" * 32))
+        >>> f"one key for the organiser, {len(made.tokens)} invitations"
+        'one key for the organiser, 2 invitations'
     """
 
     key: str
@@ -68,6 +74,16 @@ def create(path: str | Path, survey: Survey) -> Made:
         ArgumentError: the survey's closing time is past, or its id is taken (also BudgetError: at
             some level, 100 of 100 people would send their true answer, after rounding).
         FileError: the file cannot be created or used.
+
+    Examples:
+        >>> import datetime
+        >>> import epsilons as ep
+        >>> closes = datetime.datetime(2036, 1, 31, 18, tzinfo=datetime.UTC)
+        >>> asked = {"question": "Did you sleep well?", "kind": "yes-no", "organiser": "the union"}
+        >>> survey = ep.collector.Survey(id="sleep", closes=closes, invitations=3, **asked)
+        >>> made = ep.collector.create("sleep.db", survey)
+        >>> len(made.tokens)
+        3
     """
     now = _now()
     if survey.closed_at(now):
@@ -103,6 +119,19 @@ class Service:
 
     Raises:
         FileError: the file does not exist, or does not belong to a collector.
+
+    Examples:
+        >>> import datetime
+        >>> import epsilons as ep
+        >>> closes = datetime.datetime(2036, 1, 31, 18, tzinfo=datetime.UTC)
+        >>> asked = {"question": "Did you sleep well?", "kind": "yes-no", "organiser": "the union"}
+        >>> survey = ep.collector.Survey(id="sleep", closes=closes, invitations=3, **asked)
+        >>> made = ep.collector.create("sleep.db", survey)
+        >>> with ep.collector.Service("sleep.db") as service:
+        ...     service.reserve("sleep", made.tokens[0], "0" * 64).result().status
+        ...     service.shut("sleep")
+        201
+        'closed early'
     """
 
     def __init__(
@@ -364,7 +393,7 @@ class Service:
         """
         if self.status(name) == "open":
             raise DataError(
-                f"Survey {name!r} is open: its reports can be had when it is closed. Until then "
+                f"Survey {name!r} is open: its reports are available when it is closed. Until then "
                 "they would show what each person sent."
             )
         with self._reading:

@@ -64,6 +64,16 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
     Raises:
         MissingExtraError: the extra `collector` is not installed.
         ArgumentError: `proxy` is not an address, or the port is taken.
+
+    Examples:
+        >>> import datetime
+        >>> import epsilons as ep
+        >>> closes = datetime.datetime(2036, 1, 31, 18, tzinfo=datetime.UTC)
+        >>> asked = {"question": "Did you sleep well?", "kind": "yes-no", "organiser": "the union"}
+        >>> survey = ep.collector.Survey(id="sleep", closes=closes, invitations=3, **asked)
+        >>> made = ep.collector.create("sleep.db", survey)
+        >>> with ep.collector.Service("sleep.db") as service:
+        ...     ep.collector.serve(service)  # doctest: +SKIP
     """
     address = address_of(port, proxy)
     try:
@@ -140,6 +150,15 @@ def offline_page(survey: Survey) -> str:
 
     It contains the survey and is the same for everyone, so its hash can be published. Before it
     asks the question, it tests itself on the vectors of docs/local-reports.md.
+
+    Examples:
+        >>> import datetime
+        >>> import epsilons as ep
+        >>> closes = datetime.datetime(2036, 1, 31, 18, tzinfo=datetime.UTC)
+        >>> asked = {"question": "Did you sleep well?", "kind": "yes-no", "organiser": "the union"}
+        >>> survey = ep.collector.Survey(id="sleep", closes=closes, invitations=3, **asked)
+        >>> "Did you sleep well?" in ep.collector.offline_page(survey)
+        True
     """
     script = "".join(_alone(name) for name in MODULES)
     style = page("page.css")

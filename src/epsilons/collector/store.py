@@ -142,7 +142,14 @@ Asked = Reservation | Submission
 
 
 class Outcome(NamedTuple):
-    """The outcome of a request: an HTTP status and the reason."""
+    """The outcome of a request: an HTTP status and the reason.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> outcome = ep.collector.Outcome(410, "This survey is closed.")
+        >>> outcome.status, outcome.reason
+        (410, 'This survey is closed.')
+    """
 
     status: int
     reason: str

@@ -160,8 +160,8 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
 
     if series.null_count():
         raise DataError(
-            f"An entry of {series.name!r} is missing. A report has all its columns: nobody's is "
-            "filled in or ignored."
+            f"An entry of {series.name!r} is missing. A report must have an entry in each of its "
+            "columns: no entry is filled in, and no report is ignored."
         )
     if content == "bytes":
         if engine_of(series).kind == "polars":

@@ -120,7 +120,7 @@ def weighed_people(data: Any, person: Any, weights: Weights) -> tuple[People, Fl
         several = ids.n_unique() < len(ids)
     weights.units(own, None, name)  # refuses weights that cannot be used
     if several:
-        raise DataError(f"{name}: somebody has two weights. Give one for everyone.")
+        raise DataError(f"{name}: somebody has two weights. Give each person one.")
     return who, own
 
 
@@ -163,7 +163,7 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
     if ids.null_count():
         raise DataError(NOBODY)
     if ids.n_unique() != len(ids):
-        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
+        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give each person one.")
     pairs = pairs[order_of(ids)]
     ids, budgets = pairs[table.values], pairs[table.epsilon]
     if isinstance(wanted.epsilon, Chosen):
@@ -205,7 +205,7 @@ def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
     each = np.empty(len(who), dtype=budgets.dtype)
     each[who.rows] = budgets
     if (each[who.rows] != budgets).any():
-        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
+        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give each person one.")
     return Enrolled(who, each)
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -218,7 +218,6 @@ def _combinations(labels: dict[Any, int]) -> int:
 
 # The user's rows. `open` creates them, and a release counts them as often as it needs.
 
-G = TypeVar("G", Counted, LineGroups)
 
 Held: TypeAlias = Arrays | CellArrays | Columns
 """The data structure that holds rows: arrays, which NumPy counts, or a table on an engine."""
@@ -240,7 +239,8 @@ class Rows:
         self._held = held
         self._rules = rules
         self._kept: dict[Ask, Counted] = {}
-        self._moved = False
+        self.moved = False
+        """Whether `levels.in_range` changed somebody's budget, if budgets are public."""
 
     @property
     def held(self) -> Held:
@@ -251,16 +251,6 @@ class Rows:
     def rules(self) -> Rules:
         """The rules by which rows are counted."""
         return self._rules
-
-    @property
-    def moved(self) -> bool:
-        """Whether `levels.in_range` changed somebody's budget, if budgets are public."""
-        return self._moved
-
-    def noted(self, counted: G) -> G:
-        """Record whether budgets were moved into the public range, and return the counts."""
-        self._moved = self._moved or counted.moved
-        return counted
 
     def keep(self, ask: Ask, counted: Counted) -> None:
         """Store the counts for a question that was counted in a shared scan."""
@@ -295,7 +285,8 @@ class Rows:
         if counted is None:
             counted = count_asks(self._held, ask, rules)
         if ladder is None:
-            return sound(checked(self.noted(counted), rules, ask, self.names))
+            self.moved |= counted.moved
+            return sound(checked(counted, rules, ask, self.names))
         found = on_rungs(counted, rules, ask, ladder.levels, self.names)
         return sound(found, whole=ask.what != "cells" or ask.adds)
 
@@ -345,7 +336,8 @@ class Rows:
                 raise TypeError(_NO_NUMBERS)
         rules = self._rules
         if rules.ladder is None:
-            return checked_line(self.noted(groups), window, rules.names, rules.missing).sound()
+            self.moved |= groups.moved
+            return checked_line(groups, window, rules.names, rules.missing).sound()
         return line_on_rungs(groups, window, rules.ladder).sound()
 
     def lines(self) -> Lines:

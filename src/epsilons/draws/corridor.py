@@ -12,11 +12,11 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from epsilons.draws.noise import Source, resolve
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.loading import later
 from epsilons.questions import Question
-from epsilons.questions.division import Division, evenly
+from epsilons.questions.division import Division
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
 from epsilons.results.release import Release, Releases
@@ -39,6 +39,9 @@ else:
     several = later("epsilons.questions.several")
 
 __all__ = ["released", "through"]
+
+_IDS: Final = "an array of ids"
+"""The unit of privacy if people are identified by an array, which has no name."""
 
 
 def through(
@@ -61,11 +64,9 @@ def through(
         ArgumentError: `source` is not a source, or the targets of the division cannot be met.
     """
     entropy = resolve(source)
-    division = evenly(len(questions)) if division is None else division
     if account is None:
-        ways = _led(questions, call, entropy, division)
-        return _together(ways, [way.release() for way in ways])
-    before = account.open(*_hashes(questions, call, division.told))
+        return _together(_led(questions, call, entropy, division))
+    before = account.open(*_hashes(questions, call, division and division.told))
     if before is not None:
         return _called(before, questions)
     try:
@@ -112,70 +113,78 @@ def released(
 
 
 def _led(
-    questions: Sequence[Question], call: Call, source: Source, division: Division
+    questions: Sequence[Question], call: Call, source: Source, division: Division | None
 ) -> list[_Way]:
-    """Run all questions up to their first draw, without drawing."""
+    """Run all questions up to their first draw, without drawing. Means can share one `_Way`."""
     for question in questions:
-        question.check_terms(call)
-        question.check_weights(call)
-    shares = division.among(questions, call, lambda: questions[0].people(call))
-    return _ways(questions, [replace(call, share=share) for share in shares], source)
+        question.check_call(call)
+    shares = (Fraction(1, len(questions)),) * len(questions)
+    if division is not None:
+        shares = division.among(questions, call, lambda: questions[0].people(call))
+    calls, opened = [], []
+    for question, share in zip(questions, shares, strict=True):
+        calls.append(replace(call, share=share))
+        opened.append(question.open(calls[-1]))
+    gathered: list[tuple[int, ...]] = [(0,)]
+    if len(questions) > 1:
+        gathered = several.gathered(questions, calls)
+    if len(questions) > 1 and call.data is not None:
+        _count_first(questions, calls, opened, gathered)
+    ways = []
+    for places in gathered:
+        joint = _joint(places, questions, calls, opened, source) if len(places) > 1 else None
+        if joint is not None:
+            ways.append(joint)
+            continue
+        for place in places:
+            question, own, rows = questions[place], calls[place], opened[place]
+            ways.append(_Way({place: question}, question.steps(rows, own), own, source, [rows]))
+    return ways
+
+
+def _joint(
+    places: tuple[int, ...],
+    questions: Sequence[Question],
+    calls: Sequence[Call],
+    opened: Sequence[door.Rows],
+    source: Source,
+) -> _Way | None:
+    """Return the way of means that are drawn together; None if separate draws have less noise."""
+    shared = several.shared([calls[place] for place in places])
+    rows = [opened[place] for place in places]
+    named = {place: questions[place] for place in places}
+    means = several.together(cast(list[Mean], list(named.values())), rows, shared)
+    return None if means is None else _Way(named, means.steps(), shared, source, rows)
+
+
+def _count_first(
+    questions: Sequence[Question],
+    calls: Sequence[Call],
+    opened: Sequence[door.Rows],
+    gathered: Sequence[tuple[int, ...]],
+) -> None:
+    """Compute the first counts of all questions in one scan."""
+    asked = []
+    for places in gathered:
+        for place in places:
+            question = questions[place]
+            joint = len(places) > 1
+            ask = several.asks(cast(Mean, question)) if joint else question.asks(calls[place])
+            if ask is not None:
+                asked.append((opened[place], ask))
+    door.scan(asked)
 
 
 def _settled(ways: list[_Way], account: Account) -> Releases:
     """Charge, draw and store the releases, in one transaction of the account."""
 
     def draw() -> Settled:
-        releases = _together(ways, [way.release() for way in ways])
+        releases = _together(ways)
         return Settled(releases, sum_of(way.charge for way in ways))
 
     known = [way.known_charge for way in ways]
     exact = [charge for charge in known if charge is not None]
     return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
-
-
-def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
-    """Return a `_Way` for each question. Means that are drawn together share one `_Way`."""
-    gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
-    several_of = {place for places in gathered if len(places) > 1 for place in places}
-    opened = _opened(questions, calls, several_of)
-    ways: list[_Way] = []
-    for places in gathered:
-        asked = [questions[place] for place in places]
-        if len(asked) > 1:
-            shared = several.shared([calls[place] for place in places])
-            rows = [opened[place] for place in places]
-            means = several.together(cast(list[Mean], asked), rows, shared)
-            if means is not None:
-                named = dict(zip(places, asked, strict=True))
-                ways.append(_Way(named, means.steps(), shared, source, rows))
-                continue
-        for place, question in zip(places, asked, strict=True):
-            steps = question.steps(opened[place], calls[place])
-            ways.append(_Way({place: question}, steps, calls[place], source, [opened[place]]))
-    return ways
-
-
-def _opened(
-    questions: Sequence[Question], calls: Sequence[Call], gathered: Collection[int]
-) -> list[door.Rows]:
-    """Open the rows of all questions, and compute their first counts in one scan.
-
-    Args:
-        questions: the questions, in order.
-        calls: the call of each question.
-        gathered: the indices of means that can be drawn together.
-    """
-    opened = [question.open(call) for question, call in zip(questions, calls, strict=True)]
-    if len(questions) > 1:
-        asked = []
-        for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
-            together = place in gathered
-            ask = several.asks(cast(Mean, question)) if together else question.asks(call)
-            if ask is not None:
-                asked.append((opened[place], ask))
-        door.scan(asked)
-    return opened
 
 
 class _Way:
@@ -247,11 +256,11 @@ class _Way:
         return Charge(self.call.budgets(total.levels), total.losses)
 
     def _made(self, question: Question, answer: Answer) -> Release:
-        neighbours = self.call.neighbours
+        neighbours, person = self.call.neighbours, self.call.person
         said = question.described(answer, self.call)
         return Release(
             statistic=question.statistic,
-            estimate=answer.estimate,
+            estimate=answer.estimate.reopening(),
             n=answer.n,
             n_is_noisy=answer.n_is_noisy,
             method=answer.method,
@@ -266,14 +275,15 @@ class _Way:
             expected=answer.expected,
             protects=said.protects,
             assumes=said.assumes,
-            treats=" ".join(filter(None, (said.treats, self._range, self._menu))),
+            treats=" ".join(filter(None, (said.treats, self._range))),
+            menu=self._menu,
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
             title=question.title,
             unit=question.unit,
             name=self.call.name_of(question.subject),
-            person=self.call.unit_of_privacy,
+            person="row" if person is None else person if isinstance(person, str) else _IDS,
             date=made.today(),
             version=made.VERSION,
         )
@@ -327,14 +337,17 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
     return before if same else replace(before, each=tuple(each))
 
 
-def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
-    """Combine releases: add up spending and compose mechanisms, one for each `_Way`."""
-    by_place = {place: release for each in made for place, release in each.items()}
-    releases = tuple(by_place[place] for place in sorted(by_place))
+def _together(ways: list[_Way]) -> Releases:
+    """Draw and combine releases: add up spending and compose mechanisms, one for each `_Way`."""
+    made = [way.release() for way in ways]
+    by_place: dict[int, Release] = {}
+    for own in made:
+        by_place |= own
+    releases = tuple(dict(sorted(by_place.items())).values())
+    if len(ways) == 1:
+        return Releases(releases, releases[0].spent, releases[0].mechanism)
     drawn = [next(iter(each.values())) for each in made]
     first = drawn[0]
-    if len(drawn) == 1:
-        return Releases(releases, first.spent, first.mechanism)
     # Each question's part of a budget is rounded down separately. Each part implies a smallest
     # possible budget, and a person's budget is at least the largest of these.
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]

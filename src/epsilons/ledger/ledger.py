@@ -47,6 +47,16 @@ class Ledger:
     Raises:
         LedgerError: there is no ledger, or a ledger of another version.
         StorageError: the database cannot be opened.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> ledger = ep.Ledger.create("people.db")
+        >>> print(ledger.enrol(person=["ann", "bo"], epsilon=[1.0, 2.0]))
+        Enrolled 2 people: 2 new, 0 raised, 0 lowered.
+        >>> asked = {"bounds": (0, 24), "person": ["ann", "bo"]}
+        >>> release = ep.mean([3.5, 8.0], ledger=ledger.claim("january", share=1 / 4), **asked)
+        >>> ledger.account("ann").left, ledger.check().holds
+        (0.75, True)
     """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
@@ -160,12 +170,11 @@ class Ledger:
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "
-                "database can store: without NUL characters and halves of characters."
+                "database can store: without NUL characters and lone surrogates."
             )
-        ids = [each for batch in found.people.tagged() for each in batch]
         budgets = units.many_units(found.budgets)
         return enrolment.give(
-            self._book, ids, budgets, consent or "", may_raise=consent is not None
+            self._book, found.people, budgets, consent or "", may_raise=consent is not None
         )
 
     def withdraw(self, person: str | int) -> None:
@@ -181,16 +190,16 @@ class Ledger:
             LedgerError: under replace, there is no such account.
             StorageError: the database failed.
         """
-        who = door.tag(person)
         with self._book.store.read():
-            who = self._book.stored(who)
+            who = self._book.stored(door.tag(person))
             known = self._book.store.one("SELECT 1 FROM accounts WHERE person = ?", who)
         if known is None:
             if self._book.private:
                 return
             raise LedgerError("person: there is no such account.")
+        one = door.people(None, [person], lenient=False)
         none = np.zeros(1, dtype=np.int64)
-        enrolment.give(self._book, [who], none, "withdrawn", may_raise=False)
+        enrolment.give(self._book, one, none, "withdrawn", may_raise=False)
 
     def erase(self, person: str | int) -> None:
         """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
@@ -233,8 +242,7 @@ class Ledger:
         rule = _rule(at_most, share)
         with self._book.store.read():
             claims = self._book.open_claims()
-            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
-        budgets, spent = found.T
+            _, budgets, spent = self._book.every("number", "budget", "spent").T
         taken = self._book.held(claims, budgets)
         left = np.minimum(rule.of(budgets), np.maximum(budgets - spent - taken, 0))
         if not left.any():
@@ -273,8 +281,8 @@ class Ledger:
         if not asked or len(called) != len(asked):
             raise ArgumentError("questions must not be empty, and names must be one for each.")
         with self._book.store.read():
-            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
-        people = SeriesPeople.of(*found.T)
+            _, *found = self._book.every("number", "budget", "spent").T
+        people = SeriesPeople.of(*found)
         if not people.left.any():
             raise LedgerError("ledger: nobody has anything left.")
         return series(people, asked, called, tolerances)
@@ -283,8 +291,8 @@ class Ledger:
         """Close a release that has no answer.
 
         If it was never drawn, it no longer reserves budgets. If its process ended while drawing,
-        the release is closed as failed, and offers stay paid. A process that is still drawing it
-        will return no result.
+        the release is closed as failed, and everyone stays charged for what they offered. A process
+        that is still drawing it will return no result.
 
         Args:
             name: the name of the release.

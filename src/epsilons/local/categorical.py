@@ -66,6 +66,14 @@ class Frequencies(Randomizer):
         "projection": paper *local*, Algorithm 5, with hashed signs instead of a stored matrix.
         "hadamard": the same with a Walsh-Hadamard matrix, without its uninformative row of ones.
         "rappor": paper *correlated*, Appendix L (k-RAPPOR).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Frequencies(["red", "green", "blue"], levels=[1.0, 3.0])
+        >>> said = ["red", "red", "green", "blue"] * 500
+        >>> release = question.estimate(question.randomize_many(said, 3.0, source=ep.Seeded(1)))
+        >>> dict(zip(release.categories, release.value.round(2).tolist()))
+        {'red': 0.49, 'green': 0.27, 'blue': 0.24}
     """
 
     categories: Listed | int

@@ -38,9 +38,9 @@ WINDOWS: Final[dict[float, Window]] = {
 }
 """The window for each budget ε: the entry with the largest key that is not above ε.
 
-This table is part of the format of reports. It was chosen once, such that the variance of a report
-is small for the value for which it is largest: docs/proofs/piecewise.md (3). For budgets below the
-second key, a report is one bit."""
+This table is part of the format of reports. It was chosen once, to make the worst-case
+variance of a report small: docs/proofs/piecewise.md (3). For budgets below the second key, a report
+is one bit."""
 
 STEPS: Final = np.array(list(WINDOWS))
 MORE: Final = float(STEPS[1])
@@ -112,7 +112,7 @@ def channel_of(epsilon: float) -> Channel:
 
 
 def weights_of(weights: str, square: Floats) -> Floats:
-    """Return the weight of each report: 1, or 1/(4·E(Y − ½)²), as for one bit: see `Spread`."""
+    """Return the weight of each report: 1, or 1/(4·square), where `square` is E(Y − ½)²."""
     return np.ones_like(square) if weights == "uniform" else 0.25 / square
 
 

@@ -393,8 +393,8 @@ class Randomizer(ABC):
             state = part if isinstance(part, State) else self.state(part, weights=weights)
             if state.question != (self.kind, self.parameters, weights, self.terms):
                 raise DataError(
-                    "A state is of another mechanism, other parameters, weights or levels, or it "
-                    "took numbers with noise."
+                    "A state has another mechanism, other parameters, weights or levels, or "
+                    "it does not treat numbers with noise as this estimate does."
                 )
             found = state if found is None else found + state
         if found is None:

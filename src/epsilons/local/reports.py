@@ -93,6 +93,15 @@ class Reports:
         epsilon: the budget of each person.
         columns: the answers: docs/local-reports.md describes the arrays of each kind.
         extent: the smallest and the largest budget, (0, 0) if there are no reports.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Bit(levels=[0.5, 1.0])
+        >>> report = question.randomize(True, epsilon=1.0)
+        >>> report.kind, report.epsilon.tolist(), len(report.to_bytes())
+        ('bit', [1.0], 25)
+        >>> ep.local.Reports.from_bytes(report.to_bytes()).private
+        True
     """
 
     kind: str

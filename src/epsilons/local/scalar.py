@@ -62,6 +62,14 @@ class Bit(Randomizer):
 
     Reference:
         Paper *local*, Algorithm 2, for every ε in [0, ∞], and for a share instead of a mean of ±1.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Bit(levels=[0.5, 1.0])
+        >>> reports = question.randomize_many([True, False] * 500, 1.0, source=ep.Seeded(1))
+        >>> release = question.estimate(reports)
+        >>> round(release.value, 2), [round(end, 2) for end in release.interval()]
+        (0.53, [0.44, 0.62])
     """
 
     missing: LocalMissing = "error"
@@ -138,7 +146,7 @@ class Mean(Randomizer):
             widths outside the range. "piecewise" sends one bit if ε is below 1.5; otherwise it
             sends one of up to 256 answers, most likely one near the value. "auto" is "piecewise" if
             the largest of `levels` is finite and at least 1.5, and otherwise "bit". For finite
-            `levels`, this is the method that adds less noise to the value to which it adds most.
+            `levels`, this is the method with less noise in the worst case over all values.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -157,6 +165,14 @@ class Mean(Randomizer):
         Paper *local*, Algorithm 1 (Laplace), on integers; Algorithm 2 (randomized response) after
         rounding the value at random to an end of the range. Wang et al. (2019), "Collecting and
         analyzing multidimensional data with local differential privacy" (piecewise), on integers.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Mean(bounds=(0, 24), levels=[1.0, 3.0])
+        >>> reports = question.randomize_many([3.5, 8.0] * 500, 3.0, source=ep.Seeded(1))
+        >>> release = question.estimate(reports)
+        >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
+        (5.7, [4.9, 6.5])
     """
 
     bounds: tuple[float, float]
@@ -382,7 +398,7 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets
         if not ((numbers >= -reach) & (numbers <= GRID + reach)).all():
-            raise DataError("A report is malformed: its number is further out than noise brings.")
+            raise DataError("A report is malformed: its number is further out than noise can be.")
     return np.minimum(budgets, _ENOUGH) if most > _ENOUGH else budgets
 
 

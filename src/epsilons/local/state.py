@@ -236,6 +236,15 @@ class State:
         levels: the distribution of budgets.
         terms: the terms on which reports were accepted: the declared levels, or None; for means,
             also whether numbers with noise were accepted.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Bit(levels=[0.5, 1.0])
+        >>> answers = [True] * 60, [False] * 40
+        >>> states = [question.state(question.randomize_many(each, 1.0)) for each in answers]
+        >>> state = states[0] + states[1]
+        >>> state
+        State('bit', 100 people, weights='variance')
     """
 
     kind: str
@@ -258,8 +267,8 @@ class State:
             return NotImplemented
         if self.question != other.question:
             raise ArgumentError(
-                "These states are of different mechanisms, parameters, weights or levels, or one "
-                "took numbers with noise: only states of the same estimate can be merged."
+                "These states have different mechanisms, parameters, weights or levels, or only "
+                "one accepts numbers with noise. Merge only states of the same estimate."
             )
         return State(
             self.kind,

@@ -75,6 +75,14 @@ class Vector(Randomizer):
         Paper *local*, Algorithms 3 and 4 (Duchi, Jordan and Wainwright 2013), with the radius
         r·√π·Γ((d+1)/2)/Γ(d/2)·(e^ε+1)/(e^ε−1), half of the printed radius. For more signs: the cap
         of PrivUnit (Bhowmick and others 2018), on the cube of signs, so its size is exact.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.local.Vector(dimension=2, radius=1.0, levels=[1.0, 3.0])
+        >>> reports = question.randomize_many([[0.5, -0.5]] * 2000, 3.0, source=ep.Seeded(1))
+        >>> release = question.estimate(reports)
+        >>> release.value.round(1).tolist(), round(release.radius(), 1)
+        ([0.5, -0.5], 0.2)
     """
 
     dimension: int
@@ -229,7 +237,8 @@ class Vector(Randomizer):
         if (worse & (budgets >= LEAST)).any():
             raise DataError(
                 "A report is refused: its signs reveal less than one sign would at its budget. "
-                "No honest person sends them, and they would count as many people."
+                "No honest person sends such a report, and it could move the estimate as far as "
+                "many others together."
             )
         arm, sums = self._cap_sums(cap, budgets, variance, weights)
         most = float(arm.max()) or 1.0

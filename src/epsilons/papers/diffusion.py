@@ -102,6 +102,14 @@ def diffused_mean(
 
     Reference:
         Paper *gaussian*, Algorithms 4 to 7, with their faults corrected.
+
+    Examples:
+        >>> import numpy as np
+        >>> import epsilons as ep
+        >>> heights = np.random.default_rng(1).normal(170, 10, 10_000)
+        >>> release = ep.papers.diffused_mean(heights, epsilon=1.0, source=ep.Seeded(1))
+        >>> round(release.value), ep.verify.exact(release.mechanism).holds
+        (170, True)
     """
     question = Mean(
         values,

@@ -12,7 +12,7 @@ from epsilons.door.count.line import Folded, checked_line
 from epsilons.door.count.tallies import sound
 from epsilons.door.count.units import caught
 from epsilons.door.given import arrays
-from epsilons.door.given.arrays import Arrays, read
+from epsilons.door.given.arrays import Arrays, read, unnamed
 from epsilons.questions.question import Call
 from epsilons.types import Integers
 
@@ -40,6 +40,7 @@ class Everyone:
 
 def numbers(values: Any, call: Call, missing: str) -> Arrays:
     """Check arrays of numbers, budgets and people, in the forms that `epsilons.mean` accepts."""
+    unnamed({"values": values, "epsilon": call.epsilon, "person": call.person})
     lenient = missing != "error"
     return read(values, call.epsilon, call.person, _NAMES, call.ladder, lenient=lenient)
 

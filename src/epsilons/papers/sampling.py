@@ -99,6 +99,14 @@ def sampled_mean(
     Reference:
         Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B), corrected for
         replace-one, with the best t.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> asked = {"bounds": (0, 24), "source": ep.Seeded(1)}
+        >>> release = ep.papers.sampled_mean(hours, epsilon=epsilon, **asked)
+        >>> round(release.value, 1), ep.verify.exact(release.mechanism).holds
+        (4.8, True)
     """
     known = parameters.bounds(bounds)
     question = Mean(
@@ -168,6 +176,14 @@ def sampled_frequencies(
 
     Reference:
         Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B), with the best t.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> tea, epsilon = ["black", "green"] * 500, [0.5, 1.0] * 500
+        >>> asked = {"categories": ["black", "green"], "source": ep.Seeded(1)}
+        >>> release = ep.papers.sampled_frequencies(tea, epsilon=epsilon, **asked)
+        >>> release.value.round(2).tolist(), ep.verify.exact(release.mechanism).holds
+        ([0.5, 0.5], True)
     """
     question = Frequencies(
         values,
@@ -251,7 +267,8 @@ class Sampled(Additive):
         ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))): at most ε when p ≤ (e^ε − 1)/(e^{2h} − 1).
 
     Reference:
-        Jorgensen, Yu and Cormode 2015, corrected for replace-one. Proof: docs/proofs/sampling.md.
+        Jorgensen, Yu and Cormode 2015, corrected for replace-one.
+        Proof: docs/proofs/sampling.md (1).
     """
 
     kind = "sampled sum"

@@ -50,6 +50,18 @@ __all__ = [
 _MOST_NUMBERS: Final = 10**6
 """The largest dimension of vectors."""
 
+_NO_DATA: Final = (
+    " is for functions that read data, and a plan reads none: give epsilon, one budget for each "
+    "person, or how many people have each budget, ep.Budgets({{0.1: 300, 1: 700}})."
+)
+_NOT_PLANNED: Final = {
+    "menu": "menu"
+    + _NO_DATA
+    + " To compare menus that people might be offered, ask ep.compare_menus.",
+    **{name: name + _NO_DATA for name in ("data", "person", "values", "weights")},
+}
+"""Arguments of `epsilons.mean` that a plan does not take, each with advice."""
+
 
 @overload
 def plan(
@@ -121,7 +133,7 @@ def plan(
     cap: float | None = ...,
     goal: float | None = ...,
 ) -> Plan: ...
-@parameters.speaks_plainly()
+@parameters.speaks_plainly(_NOT_PLANNED)
 def plan(
     people_or_questions: People | Sequence[Question] | None = None,
     /,
@@ -193,6 +205,14 @@ def plan(
         ArgumentError: an argument is invalid (also BoundsError, BudgetError), or not all targets
             can be met.
         DataError: there are fewer than two people.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> plan = ep.plan({0.1: 500, 1.0: 490}, bounds=(0, 24))
+        >>> print(plan.verdict.words[0])
+        Precise to ±0.73 (3 % of the range).
+        >>> plan.best
+        'optimal'
     """
     parameters.choice("neighbours", neighbours)
     questions, people = _asked(people_or_questions, epsilon)
@@ -283,6 +303,12 @@ def compare_menus(
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError), or the shares of a
             menu do not add up to 1.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> menus = {"choice": {0.1: 0.5, 1.0: 0.5}, "single": {0.5: 1.0}}
+        >>> ep.compare_menus(menus, people=990).best
+        'single'
     """
     kind = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
     cells = parameters.cells("frequencies" if kind is Frequencies else "mean", categories, edges)
@@ -351,7 +377,7 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
     """
     for (name, default), each in zip(_OWN.items(), given, strict=True):
         if each is not default and each != default:
-            raise ArgumentError(f"{name} belongs to a question: give it in each of the list.")
+            raise ArgumentError(f"{name} belongs to a question: give it in each question.")
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:

@@ -33,8 +33,8 @@ class Forecasts(Shown):
         Returns:
             A row for each method of a mean or of shares, for each kind of local report, for each
             size of a group, or for each of several questions. `name` says which. `value` is the
-            typical error, or the half-width of an interval where there is none; a forecast has no
-            interval, so `low` and `high` are NaN. Further columns are named as in `to_dict`. A
+            typical error or, if that is not forecast, the half-width of an interval. A forecast has
+            no interval, so `low` and `high` are NaN. Further columns are named as in `to_dict`. A
             number that cannot be forecast is NaN. Spending is not included.
         """
         rows = self._rows()

@@ -93,6 +93,14 @@ class Plan(Asked):
             and errors are leading terms for that guess.
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
         wanted: the half-width that the user wants; None if they did not set a goal.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> plan = ep.plan({0.05: 4, 1.0: 3996}, bounds=(0, 24))
+        >>> plan.best, round(plan.forecasts[0].rmse, 3)
+        ('optimal', 0.024)
+        >>> {name: round(gain, 1) for name, gain in plan.gains.items()}
+        {'threshold': 1.0, 'uniform': 7.0}
     """
 
     forecasts: tuple[Forecast, ...]
@@ -318,6 +326,7 @@ class Plan(Asked):
 
         It is a bound for the loss that the plan minimizes: docs/limits.md. It is known for means
         and frequencies; for other statistics it is 0.
+        Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19).
         """
         if not self.weighs:
             return 0.0
@@ -366,7 +375,7 @@ class Plan(Asked):
         if method in ADAPTIVE and method in self.question.methods(self.neighbours):
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
-                "spread=0.1, and see what it would give for such data."
+                "spread=0.1, to forecast its error for data with that spread."
             )
         parameters.method(method, known)
         raise KeyError(method)

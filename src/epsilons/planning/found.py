@@ -145,6 +145,14 @@ class RangePlan(Asked):
         question: the question; its column is not read.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> plan = ep.plan({0.1: 500, 1.0: 9500}, bounds=None)
+        >>> plan.enough, plan.people_needed
+        (True, None)
+        >>> print(plan.verdict.words[0])
+        Precise to ±0.4 % of the range that is found.
     """
 
     forecasts: tuple[RangeForecast, ...]

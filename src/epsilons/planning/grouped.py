@@ -74,6 +74,14 @@ class GroupsPlan(Forecasts):
             groups.
         spent: for each level, ε, the number of people, and the amounts that each of them spends and
             keeps. For public groups, these are the people in a group with an equal share.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> plan = ep.plan({0.1: 500, 1.0: 9500}, bounds=(0, 24), groups=5)
+        >>> plan.groups, plan.groups_are
+        (5, 'private')
+        >>> print(plan.verdict.words[0])
+        Precise to ±0.6 or better in all 5 groups, if they are equally large.
     """
 
     groups: int

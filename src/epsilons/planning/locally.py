@@ -116,6 +116,15 @@ class LocalPlan(Forecasts):
         dimension: the dimension of vectors; None for numbers and categories.
         curator: the errors of a trusted curator; None for vectors.
         wanted: the half-width that the user wants; None if they did not set a goal.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> sample = {"model": "local", "about": "population", "related": False}
+        >>> plan = ep.plan({0.1: 500, 1.0: 9500}, bounds=(0, 24), **sample)
+        >>> plan.best, round(plan.times, 1)
+        ('bit', 2.2)
+        >>> print(plan.verdict.words[0])
+        Precise to ±0.72 (3 % of the range).
     """
 
     forecasts: tuple[LocalForecast, ...]
@@ -165,7 +174,10 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def lower_bound(self) -> float:
-        """A lower bound on the worst-case error of every method without a trusted curator."""
+        """A lower bound on the worst-case error of every method without a trusted curator.
+
+        Proof: docs/proofs/limits-local.md (1), (2), (3), (4), (5), (6).
+        """
         asked: dict[str, Any] = {"loss": self.loss, "confidence": self.confidence}
         if self.dimension is not None:
             return local_vector_error(self.budgets, dimension=self.dimension, **asked)

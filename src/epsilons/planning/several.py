@@ -109,6 +109,16 @@ class SeveralPlans(Forecasts):
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends on all questions together; None if the
             caller did not set it.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> bounds = {"bounds": (0, 24)}
+        >>> questions = [ep.Mean("hours", **bounds), ep.Quantile("hours", 0.5, **bounds)]
+        >>> plans = ep.plan(questions, epsilon={0.1: 500, 1.0: 9500})
+        >>> [str(share) for share in plans.shares]
+        ['1/2', '1/2']
+        >>> print(plans.verdict.words[0])
+        Mean of hours: Precise to ±0.14 (0.6 % of the range).
     """
 
     each: tuple[Planned, ...]

@@ -52,6 +52,14 @@ class Count(Question):
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> offered = {"neighbours": "add-remove", "levels": [0.05, 0.2, 0.5, 1.0, 2.0]}
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([ep.Count()], source=ep.Seeded(1), **offered, **asked)
+        >>> round(release.value)
+        3962
     """
 
     statistic: ClassVar[str] = "count"
@@ -114,6 +122,11 @@ class Count(Question):
     def columns(self) -> dict[str, Any]:
         """The columns that the question reads, by the names of their fields."""
         return {"values": self.values if self.where is None else self._pair()[0]}
+
+    @property
+    def subject(self) -> Any:
+        """The column that a release is named after."""
+        return self.columns["values"]
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """Return the same question about another column."""

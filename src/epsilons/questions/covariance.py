@@ -32,6 +32,14 @@ class Covariance(soft_cells.SoftQuestion):
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, sleep = [3.5, 8.0, 1.0, 6.5] * 500, [8.0, 6.0, 9.0, 7.0] * 500
+        >>> question = ep.Covariance(hours, sleep, x_bounds=(0, 12), y_bounds=(0, 12))
+        >>> [release] = ep.publish([question], epsilon=1.0, source=ep.Seeded(1))
+        >>> round(release.slope.value, 1)
+        -0.4
     """
 
     statistic: ClassVar[str] = "covariance"
@@ -122,7 +130,5 @@ class Covariance(soft_cells.SoftQuestion):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""
         midpoint = self.policy(neighbours) == "midpoint"
-        first = words.clipped(self.x_bounds, midpoint=midpoint)
-        second = words.clipped(self.y_bounds, midpoint=midpoint)
-        both = first if first == second else f"{first} In the second column: {second}"
-        return self.said(neighbours, both)
+        second = None if self.y_bounds == self.x_bounds else self.y_bounds
+        return self.said(neighbours, words.clipped(self.x_bounds, midpoint=midpoint, second=second))

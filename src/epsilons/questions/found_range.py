@@ -97,7 +97,9 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
+        if (
+            call.share != 1
+        ):  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -168,7 +170,7 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Select the centre and the deviation, again if values are close together; draw the mean.
+    """Select the centre and the deviation (twice if values are close together); draw the mean.
 
     Guarantee:
         Pure differential privacy under replace-one, for every input: person i loses at most the sum
@@ -186,7 +188,9 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the draw of the mean has finer budget levels: check them before any draw
+        if (
+            call.share != 1
+        ):  # the draw of the mean has finer budget levels: check them before any draw
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -201,7 +205,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
         second = mechanism.moments(pair)[1]
         weighing, slack = mechanism.weighing, mechanism.slack
         margin = LocatedSquares(_picture_of(found), weighing, slack, second)
-        return read_mean(mechanism.alone, pair[0], margin)
+        return read_mean(mechanism, pair[0], margin)
 
     mechanism = with_squares(alone)
     spent = after(before, mechanism)
@@ -257,7 +261,7 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
     return (yield from add_remove_end(counted, there, replace(chosen, method=METHOD), read))
 
 
-def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
+def read_mean(mechanism: Additive | SumAndSquares, drawn: int, margin: Located) -> Read:
     """Compute the mean of a Gaussian population on an estimated range from a draw.
 
     Args:
@@ -266,7 +270,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
         margin: the margin of error.
     """
     lo, hi = mechanism.bounds
-    raw = finite(mechanism.estimate(drawn))
+    raw = finite(mechanism.mean(drawn))
     sigma = SIGMA * margin.picture.deviation
     value = min(max(raw, lo), hi)
     estimate = Scalar(value=value, raw=raw, bounds=(lo, hi), margin=margin, sigma=sigma)
@@ -360,7 +364,7 @@ def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
     """Count people privately, if nothing is known about them or if `counted` requires it."""
     terms = call.terms
     if call.declared is None:
-        raise ValueError("people are private where something is declared of them")
+        raise ValueError("without declarations, people are public and need not be counted")
     lowest, _, place = line.rungs(call.declared.ladder)
     coarse = call.offered(lowest)
     payers = Payers(terms.ladder.levels, place)

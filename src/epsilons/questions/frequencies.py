@@ -57,6 +57,14 @@ class Frequencies(Question):
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Frequencies("minutes", edges=[0, 30, 300])
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> release.value.round(2).tolist()
+        [0.63, 0.37]
     """
 
     statistic: ClassVar[str] = "frequencies"

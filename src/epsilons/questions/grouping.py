@@ -231,7 +231,7 @@ def sentences(question: Any, neighbours: str) -> Sentences:
     which += ["a private subset"] if question.where is not None and not grouped else []
     which += ["those who answered"] if question.excludes else []
     private = neighbours == "add-remove"
-    column, label = selecting(question.where)
+    column, label = question.selected, question.label
     where = column if column is None or isinstance(column, str) else ""
     return Sentences(
         words.protected(neighbours)

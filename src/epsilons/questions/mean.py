@@ -28,12 +28,13 @@ from epsilons.questions.designs import (
 )
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import PerWeight, Scalar
+from epsilons.results.release import Scalar
 from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.lorenz import LorenzMean, LorenzSpread
 from epsilons.risk.margins import RatioMean, Weighed, holds_on_any_range
+from epsilons.risk.mean import WIDEST
 from epsilons.risk.ratio_spread import RatioSpread
 from epsilons.risk.spread import EXPECTED
 from epsilons.risk.weighing import SAMPLE
@@ -81,9 +82,20 @@ class Mean(Question):
         shrink: whether the means of groups are shrunk toward their pooled mean.
         where: a Boolean column that selects rows, or a column and a label; None for all rows.
         grouping: the checked groups, computed from `by` and `groups`.
+        selected: the column of `where`.
+        label: the label that `where` asks about; None for a Boolean column.
+        labelled: that label, checked.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for the bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Mean("minutes", bounds=(0, 120), related=False)
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> round(release.value, 1)
+        28.9
     """
 
     statistic: ClassVar[str] = "mean"
@@ -122,6 +134,9 @@ class Mean(Question):
     title: str | None = None
     unit: str | None = None
     grouping: door.Grouping | None = field(init=False, repr=False)
+    selected: Any = field(init=False, repr=False)
+    label: Any = field(default=None, init=False, repr=False)
+    labelled: door.Categories | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,7 +158,10 @@ class Mean(Question):
         else:
             self._set("bounds", parameters.bounds(self.bounds))
         self._set("grouping", grouping.declared_groups(self.by, self.groups))
-        self._where()  # raises if the label is invalid
+        column, label = grouping.selecting(self.where)
+        self._set("selected", column)
+        self._set("label", label)
+        self._set("labelled", None if label is None else door.declare_label(label, "where"))
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
@@ -160,20 +178,9 @@ class Mean(Question):
             )
         super().check(neighbours)
 
-    def check_terms(self, call: Call) -> None:
-        """Reject declarations about people under which every interval would be the whole range.
-
-        Without bounds nothing is rejected: if weights differ, people are counted at each level, so
-        an interval can be computed.
-        """
-        if self.bounds is not None:
-            super().check_terms(call)
-
-    def check_weights(self, call: Call) -> None:
-        """Reject weights for which no interval is proven, such as those with an unknown range."""
-        super().check_weights(call)
-        if call.weights is None:
-            return
+    def check_weights(self) -> None:
+        """Reject weights if no interval is proven for the question, as with an unknown range."""
+        super().check_weights()
         if self.bounds is None:
             raise ArgumentError(
                 "weights need bounds=(lo, hi): a range can be found only where everyone counts "
@@ -225,26 +232,17 @@ class Mean(Question):
     @property
     def averaged(self) -> tuple[float, float]:
         """The range of the averaged quantity: the bounds, unless a rule transforms the values."""
-        return parameters.bounds(self.bounds)
+        return cast(tuple[float, float], self.bounds)
 
     @property
     def of_some(self) -> bool:
         """Whether the question is about groups or a subset, rather than everyone together."""
-        return self.by is not None or self.where is not None or self.excludes
+        return self.by is not None or self.where is not None or self.missing == "exclude"
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the question uses."""
-        column, _ = grouping.selecting(self.where)
-        return {"values": self.values, **grouping.columns_of(self.grouping, column)}
-
-    @property
-    def label(self) -> Any:
-        """The label that `where` asks about; None for a Boolean column."""
-        return grouping.selecting(self.where)[1]
-
-    def _where(self) -> door.Categories | None:
-        return None if self.label is None else door.declare_label(self.label, "where")
+        return {"values": self.values, **grouping.columns_of(self.grouping, self.selected)}
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """Return the same question about other columns."""
@@ -256,7 +254,7 @@ class Mean(Question):
     @property
     def goal(self) -> MeanGoal:
         """The assumption, and the error to minimize."""
-        guess = parameters.spread(self.spread)
+        guess = WIDEST if self.spread is None else self.spread
         return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
     def methods(self, neighbours: str) -> Collection[str]:
@@ -284,18 +282,13 @@ class Mean(Question):
             )
         return ""
 
-    @property
-    def expected(self) -> float:
-        """The spread that predicted intervals assume."""
-        return EXPECTED if self.spread is None else self.goal.spread
-
     def look(self, call: Call) -> door.Look:
         """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
         """Count rows of the columns of `by` and `where` that need the curator's attention."""
-        return grouping.looks(self.columns, self.grouping, self._where(), call)
+        return grouping.looks(self.columns, self.grouping, self.labelled, call)
 
     def open(self, call: Call) -> door.Rows:
         """Check the arguments and return the rows, with their values as numbers."""
@@ -307,8 +300,8 @@ class Mean(Question):
             missing=self.policy(call.neighbours),
             ladder=call.ladder,
             groups=self.grouping,
-            where=grouping.selecting(self.where)[0],
-            label=self._where(),
+            where=self.selected,
+            label=self.labelled,
             weights=call.weights,
         )
 
@@ -387,7 +380,7 @@ class Mean(Question):
             drawn: what was drawn from it.
             squares: `Tally.unit_squares` if people with weights are a sample, otherwise None. For
                 such people there is no interval that uses their spread, because none is proven.
-            classes: the same people, if budgets are unrelated to values; otherwise None.
+            classes: people by budget and weight if budgets are unrelated to values, otherwise None.
         """
         weighing, bounds = mechanism.weighing, mechanism.bounds
         goal = self.goal if classes is None else self._among(classes)
@@ -402,7 +395,8 @@ class Mean(Question):
             margin = Weighed(weighing, mechanism.slack)
         elif isinstance(mechanism, SumAndSquares):
             seen = mechanism.moments(drawn)
-            margin = LorenzSpread(weighing, mechanism.slack, *seen, self.expected)
+            expected = EXPECTED if self.spread is None else self.spread
+            margin = LorenzSpread(weighing, mechanism.slack, *seen, expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(goal.worst.risk(weighing), bounds)
@@ -450,7 +444,7 @@ class Mean(Question):
         assumed = words.ASSUMED_OF_A_GAUSSIAN
         if self.shape == "any":
             truth = f"the {self.statistic} of"
-            weighed = isinstance(answer.spent, PerWeight)
+            weighed = answer.spent.weighted
             assumed = words.assumed(
                 truth, neighbours, self.assumption, found=not known, weighed=weighed
             )

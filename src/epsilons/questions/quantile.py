@@ -95,8 +95,8 @@ _PARTS: Final = 2**16
 """Selections round a share q to a multiple of 1 divided by this number."""
 
 _WHOLE: Final = (_PARTS, 0)
-"""The ranks that an interval must reach if both of its ends are the bounds of the range. They
-require nothing on either side."""
+"""The ranks that an interval must reach if both of its ends are the bounds of the range. Every
+interval reaches them, so they require nothing."""
 
 
 def _radii() -> Integers:
@@ -110,19 +110,19 @@ def _radii() -> Integers:
 RADII: Final = _radii()
 """How many cells an interval has on either side of the cell that was selected, from narrow to wide.
 
-More of them make intervals finer, but their number enters the gap between ranks: a ratio of 5/4 is
-about as good as any from 1.1 to 1.4.
+With more radii, the choice of intervals is finer, but each selection needs a larger distance in
+ranks. A ratio of 5/4 is about as good as any from 1.1 to 1.4.
 """
 
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
-"""Limits on integer weights, in bits: for the sum of all weights, and the most and the fewest for
-the largest weight."""
+"""Limits on integer weights: the most bits of the sum of all weights, and the most and the fewest
+bits of the largest weight."""
 
 _NOISE: Final = 2.0
-"""The average length of one side of an interval, in ranks, is the gap plus this multiple of 1/rate.
-The selected cell is off by about 1/rate, and so is the selected interval."""
+"""The average length of one side of an interval, in ranks, is `nested_shift` plus this multiple of
+1/rate. The selected cell is off by about 1/rate, and so is the selected interval."""
 
 _LARGEST: Final = 1024.0
 """The most that a selection takes from anyone's budget."""
@@ -153,6 +153,14 @@ class Quantile(Question):
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Quantile("minutes", [0.25, 0.75], bounds=(0, 120))
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> release.value.round(1).tolist()
+        [17.3, 36.6]
     """
 
     statistic: ClassVar[str] = "quantile"
@@ -354,8 +362,9 @@ class Selecting:
         weights: the integer weight of a person at each level, in units of 2^−shift of ε.
         shift: the exponent of that unit.
         aims: for each quantile, the ranks that its interval must reach below and above it, as
-            multiples of 1/`_PARTS`; the entry of `_WHOLE` on a side where the interval ends at the
-        bound. half: the approximate half-width of an interval, as a fraction of the range.
+            multiples of 1/`_PARTS`. On a side where the interval ends at the bound of the range,
+            it is the entry of `_WHOLE`.
+        half: the approximate half-width of an interval, as a fraction of the range.
     """
 
     quantiles: Floats
@@ -555,12 +564,12 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
 
 
 def _below(q: float) -> int:
-    """Return q·`_PARTS`, rounded down; `_PARTS` if there is no such quantile."""
+    """Return q·`_PARTS`, rounded down. If this is not above 0, return `_PARTS`: no requirement."""
     return (math.floor(q * _PARTS) if q > 0.0 else 0) or _WHOLE[0]
 
 
 def _above(q: float) -> int:
-    """Return q·`_PARTS`, rounded up; 0 if there is no such quantile."""
+    """Return q·`_PARTS`, rounded up. If this is not below `_PARTS`, return 0: no requirement."""
     return math.ceil(q * _PARTS) % _PARTS if q < 1.0 else _WHOLE[1]
 
 

@@ -21,7 +21,7 @@ from epsilons.door.count.line import Lined
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.loading import later
-from epsilons.results.release import Expected, Spending
+from epsilons.results.release import Expected, PerWeight, Spending
 from epsilons.risk import Weighing
 from epsilons.risk.weighing import Assumption, assumption_of
 from epsilons.types import About, Column, Data, Floats, Integers, Loss, Menu, Missing, Neighbours
@@ -99,30 +99,30 @@ class Call:
         """
         parameters.choice("neighbours", neighbours)
         private = neighbours == "add-remove"
-        if not private:
-            _refuse_public_facts(levels, cap)
-        elif weights is not None:
+        if not private and (levels is not None or cap is not None):
+            name = "cap" if levels is None else "levels"
+            raise ArgumentError(
+                f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
+                f"levels and caps follow from them. Leave {name} out."
+            )
+        if private and weights is not None:
             raise ArgumentError(
                 'weights are for neighbours="replace": they are public, and so is everyone who has '
                 "one. If it is private who takes part, publish the mean of each stratum, and "
                 "combine them: release.combine."
             )
-        epsilon = door.chosen(epsilon, menu)
-        if private and isinstance(epsilon, door.Chosen):
-            levels = levels_of_menu(epsilon, levels)
+        budgets: Any = epsilon if menu is None else door.chosen(epsilon, menu)
+        if private and isinstance(budgets, door.Chosen):
+            levels = levels_of_menu(budgets, levels)
+        marks = separator, decimal, thousands
         return cls(
-            epsilon=epsilon,
-            data=door.source(data, separator, decimal, thousands),
+            epsilon=budgets,
+            data=data if marks == (None,) * 3 else door.source(data, *marks),
             person=person,
             neighbours=neighbours,
-            declared=declared_of(epsilon, levels, cap) if private else None,
+            declared=declared_of(budgets, levels, cap) if private else None,
             weights=None if weights is None else door.Weights(weights),
         )
-
-    @property
-    def divided(self) -> bool:
-        """Whether other questions share everyone's budget."""
-        return self.share != 1
 
     @property
     def given(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Call:
             BudgetError: a budget is so small that its part rounds to 0, or to the part of another
                 budget.
         """
-        if not self.divided:
+        if self.share == 1:
             return levels
         parts = np.array([_part(level, self.share) for level in levels.tolist()])
         if (np.diff(parts) <= 0.0).any() or ((parts == 0.0) & (levels > 0.0)).any():
@@ -147,13 +147,13 @@ class Call:
 
     def part(self, counted: Counts) -> Counts:
         """Return the counts, with each budget replaced by the part that this question can use."""
-        if not self.divided:
+        if self.share == 1:
             return counted
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
         """Return the smallest budgets for which this question can use at least `offered`."""
-        if not self.divided:
+        if self.share == 1:
             return offered
         return np.array([_whole(part, self.share) for part in offered.tolist()])
 
@@ -169,13 +169,6 @@ class Call:
         return None if self.declared is None else self.declared.ladder
 
     @property
-    def unit_of_privacy(self) -> str:
-        """The unit of privacy: "row", or the column of person ids."""
-        if self.person is None:
-            return "row"
-        return self.person if isinstance(self.person, str) else "an array of ids"
-
-    @property
     def lowest(self) -> float:
         """The budget below which nobody is counted if budgets are private; otherwise 0."""
         return 0.0 if self.ladder is None else float(self.ladder.levels[0])
@@ -189,7 +182,7 @@ class Call:
         """
         if self.declared is None:
             raise ValueError("nothing is declared where budgets are public")
-        if not self.divided:
+        if self.share == 1:
             return self.declared
         ladder, cap = self.declared.ladder, self.declared.cap
         return replace(
@@ -203,19 +196,15 @@ TERMS: Final = tuple(inspect.signature(Call.of).parameters)
 """The user's arguments that belong to the call: the parameters of `Call.of`."""
 
 
+_OF_THE_CALL: Final = {
+    name: f"{name} belongs to the call, where all questions share it: ep.publish([…], {name}=…)."
+    for name in TERMS
+}
+
+
 def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the user's arguments that belong to the call, by name."""
     return {name: given[name] for name in TERMS if name in given}
-
-
-def _refuse_public_facts(levels: object, cap: object) -> None:
-    """Reject arguments that have no meaning if budgets are public."""
-    for name, given in (("levels", levels), ("cap", cap)):
-        if given is not None:
-            raise ArgumentError(
-                f'{name} is for neighbours="add-remove": under replace all budgets are public, so '
-                f"levels and caps follow from them. Leave {name} out."
-            )
 
 
 def levels_of_menu(epsilon: door.Chosen, levels: Levels | None) -> Levels:
@@ -452,7 +441,7 @@ class Question(ABC):
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Reject wrong argument names with a clear message, before the object is created."""
         if args or given:  # copying passes no arguments
-            parameters.refuse(cls.__init__, args, given, cls.NOT_TAKEN)
+            parameters.refuse(cls.__init__, args, given, {**_OF_THE_CALL, **cls.NOT_TAKEN})
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -485,8 +474,8 @@ class Question(ABC):
 
     @property
     def subject(self) -> Any:
-        """The column that a release is named after: the first one."""
-        return next(iter(self.columns.values()))
+        """The column that a release is named after."""
+        return self.values
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """Return the same question about other columns."""
@@ -504,8 +493,25 @@ class Question(ABC):
                 missing values would reveal something.
         """
         parameters.choice("neighbours", neighbours)
-        parameters.missing(self.missing, neighbours)
+        if self.missing == "error" and neighbours == "add-remove":
+            raise ArgumentError(
+                'missing="error" is for neighbours="replace": under add-remove a refusal would '
+                "reveal that somebody is there. Leave missing out: then a missing value counts as "
+                "the middle of the range in a mean, and as other, or as no category, in "
+                "frequencies."
+            )
         parameters.method(self.method, ("auto", *self.methods(neighbours)))
+
+    def check_call(self, call: Call) -> None:
+        """Reject declarations about people, and weights, for which nothing can be said.
+
+        Raises:
+            ArgumentError: the call has such declarations or weights.
+        """
+        if call.declared is not None:
+            self.check_terms(call)
+        if call.weights is not None:
+            self.check_weights()
 
     def check_terms(self, call: Call) -> None:
         """Reject declarations about people under which every interval would be the whole range.
@@ -525,14 +531,12 @@ class Question(ABC):
                 "related=False, or a number such as 0.05, if you can defend it. Nothing was spent."
             )
 
-    def check_weights(self, call: Call) -> None:
+    def check_weights(self) -> None:
         """Reject weights for a question, or under an assumption, for which nothing is proven.
 
         Raises:
-            ArgumentError: the call has such weights.
+            ArgumentError: this question, or its assumption, is such.
         """
-        if call.weights is None:
-            return
         if not self.weighable:
             raise ArgumentError(UNWEIGHED["weights"])
         if self.assumption.sampled and not self.weighable_sample:
@@ -545,8 +549,8 @@ class Question(ABC):
             raise ArgumentError(
                 "weights with related=False: only people of equal weight would be interchangeable, "
                 "and a cap in proportion to the weight gains next to nothing from that. Write "
-                "related=0.05: the weighted means of people with different ε/weight differ by at "
-                "most that part of the range; or leave it out."
+                "related=0.05 if the weighted means of people with different ε/weight differ by at "
+                "most 0.05 of the range, or leave related out."
             )
 
     def policy(self, neighbours: str) -> str:
@@ -624,8 +628,7 @@ class Question(ABC):
         terms = terms_of(locals())
         self.check(neighbours)
         call = Call.of(**terms)
-        self.check_terms(call)
-        self.check_weights(call)
+        self.check_call(call)
         return call
 
     @abstractmethod
@@ -641,10 +644,10 @@ class Question(ABC):
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Count what `asks` returns, for each part of a budget that this question can use."""
+        """Count what `asks` returns. Levels are the parts of budgets that this question can use."""
         ask = self.asks(call)
         if ask is None:
-            raise ValueError(f"{self.statistic} asks nothing of the rows first")
+            raise ValueError(f"{self.statistic} has no counts before its first draw")
         return call.part(rows.count(ask))
 
     @abstractmethod
@@ -656,10 +659,10 @@ class Question(ABC):
         """Return the sentences in which the release says what it protects and assumes."""
 
     def described(self, answer: Answer, call: Call) -> Sentences:
-        """Return the sentences of a release, with what other answers and weights add to them."""
-        own = self.sentences(answer, call.neighbours)
-        weights = None if call.weights is None else call.name_of(call.weights.column)
-        protected, assumed = answer.spent.of_weights(weights, self.assumption)
-        return replace(
-            own, protects=own.protects + answer.beside + protected, assumes=own.assumes + assumed
-        )
+        """Return the sentences of a release, including those on shared draws and on weights."""
+        own, protected, assumed = self.sentences(answer, call.neighbours), answer.beside, ""
+        if isinstance(answer.spent, PerWeight) and call.weights is not None:
+            name = call.name_of(call.weights.column)
+            weighed, assumed = answer.spent.of_weights(name, self.assumption)
+            protected += weighed
+        return replace(own, protects=own.protects + protected, assumes=own.assumes + assumed)

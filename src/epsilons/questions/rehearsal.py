@@ -33,11 +33,11 @@ _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
 
 _OCTAVE: Final = line.CELLS
 _MANY: Final = 1000.0
-"""The weight that a rehearsal gives to an octave with people, in multiples of the noise scale."""
+"""The weight of people in an octave [2^k, 2^(k+1)) of values, in multiples of the noise scale."""
 
 _RINGS: Final = 24
-"""The index of the radius that serves as the deviation, counted from the smallest radius. This
-radius is the width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
+"""The deviation of the hypothetical data, as the index of a radius; index 0 is the smallest radius.
+It is the width of about 90 buckets near 1, so the centre, 1, is about 11 deviations from 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Rehearsal:
         """The amount that a person at each level spends, and the number of such people."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
-            raise TypeError("nobody said what each level spends")
+            raise TypeError("spending is not by level")
         if spent.people is not None:
             return spent
         place = np.searchsorted(spent.levels, self.people.levels, side="right")

@@ -41,8 +41,8 @@ class SoftQuestion(Question):
 
     Attributes:
         truth: the estimated quantity, in words.
-        moments: in words, the means besides those of the values that are also assumed to differ by
-            at most δ between people with different budgets.
+        moments: the quantities whose means are assumed to differ by at most δ between people with
+            different budgets, in words, such as "values and their squares".
     """
 
     truth: ClassVar[str]

@@ -41,6 +41,14 @@ class Total(Question):
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for the bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Total("minutes", bounds=(0, 120))
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> round(release.value)
+        115628
     """
 
     statistic: ClassVar[str] = "total"

@@ -32,6 +32,14 @@ class Variance(soft_cells.SoftQuestion):
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError for the bounds).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> question = ep.Variance("minutes", bounds=(0, 120))
+        >>> asked = {"epsilon": "epsilon", "data": "people.csv", "person": "person"}
+        >>> [release] = ep.publish([question], source=ep.Seeded(1), **asked)
+        >>> round(release.value)
+        272
     """
 
     statistic: ClassVar[str] = "variance"

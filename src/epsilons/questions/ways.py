@@ -370,10 +370,10 @@ def _way(
 
     People are counted if nothing is known about the number of people at each budget. If budgets may
     be related to values, different weights require a count, because no interval could be computed
-    without it. Then there are two options: count people as well, or give everyone the weight of the
-    lowest rung, which requires no count. The option with the smaller predicted error is used, or,
-    if widths of intervals can be predicted, the option with the shorter interval. If both intervals
-    are the whole range, predicted errors decide.
+    without it. Then there are two options: count people and use different weights, or give everyone
+    the weight of the lowest rung, which requires no count. The option with the smaller predicted
+    error is used, or, if widths of intervals can be predicted, the option with the shorter
+    interval. If both intervals are the whole range, predicted errors decide.
     """
     known = _known(terms)
     if not terms.must_count:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from epsilons.risk.cells import share_error
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
-from epsilons.risk.weighing import OPEN, Moments, StairNoise, SumNoise, Weighing, stair_noise
+from epsilons.risk.weighing import OPEN, Moments, StairNoise, SumNoise, Weighing
 
 __all__ = [
     "OPEN",
@@ -31,5 +31,4 @@ __all__ = [
     "permutation_proxy",
     "quantile",
     "share_error",
-    "stair_noise",
 ]

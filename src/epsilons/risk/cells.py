@@ -225,7 +225,10 @@ def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
 
 
 def _tail(weighing: Weighing, a: float, sigma: float) -> float:
-    """Bound on P(S + noise > a) for one cell, with Hoeffding's bound on the tail of S."""
+    """Bound on P(S + noise > a) for one cell, with Hoeffding's bound on the tail of S.
+
+    Proof: docs/proofs/risk.md (13). Proof: docs/proofs/tables.md (2).
+    """
     if weighing.closed is None or weighing.scale <= 0.0:
         return tail(a, sigma, weighing.scale)
     return weighing.closed.tail(a / weighing.scale, sigma / weighing.scale)
@@ -369,7 +372,7 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
     """Bound on the expected largest square, by the triangle inequality.
 
     It is exact for the given people if everyone is used and budgets may be related to values in any
-    way.
+    way. Proof: docs/proofs/frequencies.md (1), (2), (3), (5).
     """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
@@ -459,14 +462,20 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
 
 
 def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float = 1.0) -> float:
-    """Quantile for the given people, if shares at different budgets differ by at most `apart`."""
+    """Quantile for the given people, if shares at different budgets differ by at most `apart`.
+
+    Proof: docs/proofs/frequencies.md (1), (2).
+    """
     if weighing.keep is None:
         return largest_quantile(weighing.bias, weighing.scale, cells, beta, apart, weighing.closed)
     return apart * weighing.bias + _split_quantile(weighing, 0.0, cells, beta)
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of the error without noise plus a quantile of noise, for the best split of β."""
+    """A quantile of the error without noise plus a quantile of noise, for the best split of β.
+
+    Proof: docs/proofs/frequencies.md (4).
+    """
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
@@ -553,7 +562,10 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 
 @lru_cache(maxsize=256)
 def noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
-    """The quantile of the largest absolute value of k noises of scale 1."""
+    """The quantile of the largest absolute value of k noises of scale 1.
+
+    Proof: docs/proofs/frequencies.md (4). Proof: docs/proofs/tables.md (3).
+    """
     if closed is not None and cells <= MANY:
         return largest_quantile(0.0, 1.0, cells, beta, closed=closed)
     return -math.log(-math.expm1(math.log1p(-beta) / cells))
@@ -565,7 +577,10 @@ def _proxy(weighing: Weighing, assumption: Assumption) -> float:
 
 
 def _sampling_factor(cells: int, beta: float) -> float:
-    """A z with P(largest sampling error > z·σ) ≤ β: Hoeffding's bound for each cell and sign."""
+    """A z with P(largest sampling error > z·σ) ≤ β: Hoeffding's bound for each cell and sign.
+
+    Proof: docs/proofs/frequencies.md (4).
+    """
     return math.sqrt(2.0 * math.log(2.0 * cells / beta))
 
 
@@ -578,13 +593,19 @@ def _square(weighing: Weighing, assumption: Assumption) -> float:
 
 @lru_cache(maxsize=64)
 def harmonic(cells: int) -> tuple[float, float]:
-    """Mean and variance of the largest of k exponential variables: Σ 1/i and Σ 1/i²."""
+    """Mean and variance of the largest of k exponential variables: Σ 1/i and Σ 1/i².
+
+    Proof: docs/proofs/frequencies.md (3).
+    """
     inverse = 1.0 / np.arange(1.0, cells + 1.0)
     return float(inverse.sum()), float(inverse @ inverse)
 
 
 def _joined(error: float, weighing: Weighing, cells: int) -> float:
-    """Bound on E(X + M)² for independent X and M, with E X² = error² and M the largest noise."""
+    """Bound on E(X + M)² for independent X and M, with E X² = error² and M the largest noise.
+
+    Proof: docs/proofs/frequencies.md (3).
+    """
     scale = weighing.scale
     if weighing.closed is not None and cells <= MANY:
         mean, square = weighing.closed.largest()

@@ -45,6 +45,8 @@ def in_classes(classes: Classes, weighing: Weighing) -> Weighing:
 class ClassGoal(MeanGoal):
     """The error of a mean of a sample of people with weights, if budgets are unrelated to values.
 
+    Proof: docs/proofs/weights.md (10).
+
     Attributes:
         classes: the people. A search can also try estimators with other levels. Their errors are
             computed as if everyone counted equally. This affects the choice of an estimator, but no

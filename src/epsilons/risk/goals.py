@@ -121,7 +121,10 @@ class Goal(ABC):
         """The squared sampling error of n people with equal weights, summed over all numbers."""
 
     def told(self, bias: float) -> float:
-        """The part of the risk caused by budgets related to values, for weights with this bias."""
+        """The part of the risk caused by budgets related to values, for weights with this bias.
+
+        Proof: docs/proofs/risk.md (4). Proof: docs/proofs/tables.md (6).
+        """
         apart = self.assumption.apart * bias
         if self.loss == "pac" or apart == 0.0:
             return apart

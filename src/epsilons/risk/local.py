@@ -334,7 +334,10 @@ def laplace(weights: str, epsilon: Floats) -> Floats:
 
 
 def laplace_tail(weight: float, square: float) -> float:
-    """Σ w²/ε² for "variance" weights, from Σ w and Σ w²: it follows from w + 8w/ε² = 1."""
+    """Σ w²/ε² for "variance" weights, from Σ w and Σ w²: it follows from w + 8w/ε² = 1.
+
+    Proof: docs/proofs/local.md (4).
+    """
     return max(weight - square, 0.0) / 8.0
 
 
@@ -580,7 +583,7 @@ def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tupl
 
 
 def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
-    """Check `lies`, and return the bound of `influence`, on a unit range."""
+    """Check `lies`, and return the bound of `influence`. Proof: docs/proofs/local.md (5)."""
     whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
     if not whole or not 0 <= lies <= people:
         raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")

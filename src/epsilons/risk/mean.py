@@ -141,7 +141,10 @@ def _fine() -> tuple[Floats, Floats]:
 
 
 def _gaussian(ends: Floats) -> Floats:
-    """The largest Gaussian tail P(G > x) for variances in each bin, at the starts x of cells."""
+    """The largest Gaussian tail P(G > x) for variances in each bin, at the starts x of cells.
+
+    Proof: docs/proofs/risk.md (18).
+    """
     factors = 0.5 / np.sqrt(ends[:, None])
     # For x > 0 the upper end of a bin has the larger tail, for x < 0 the lower end.
     at = np.where(_CELLS > 0.0, factors[:-1] * _CELLS, factors[1:] * _CELLS)
@@ -191,7 +194,10 @@ def finite_population(n: int) -> float:
 
 
 def noise_per_square(assumption: Assumption, n: int, spread: float = WIDEST) -> float:
-    """The c for which the mean squared error is proportional to Σw² + c·scale²."""
+    """The c for which the mean squared error is proportional to Σw² + c·scale².
+
+    Proof: docs/proofs/risk.md (4), (10).
+    """
     noise = 2.0 / (spread * spread)
     if assumption.sampled:
         return noise
@@ -255,7 +261,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
     """Bound on the mean squared error for a population, without noise and random inclusion.
 
-    Budgets may be related to values.
+    Budgets may be related to values. Proof: docs/proofs/risk.md (4), (5).
     """
     plain = 0.5 / math.sqrt(estimator.sample)
     anything = np.square(estimator.bias + plain)
@@ -269,7 +275,7 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
     """Bound on the mean squared error for at most this spread.
 
-    Noise and random inclusion are not part of it.
+    Noise and random inclusion are not part of it. Proof: docs/proofs/risk.md (10).
     """
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
@@ -301,7 +307,10 @@ def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float)
 
 
 def _drawn(assumption: Assumption, n: float, spread: float) -> float:
-    """Root mean square sampling error of the mean of M(ε), the conditional mean given budget ε."""
+    """Root mean square sampling error of the mean of M(ε), the conditional mean given budget ε.
+
+    Proof: docs/proofs/risk.md (4), (10).
+    """
     return min(assumption.apart / 2.0, spread) / math.sqrt(n)
 
 
@@ -415,7 +424,10 @@ def reach(
 
 
 def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
-    """Bound on the error of a sample: the smaller of Hoeffding's and the nearly Gaussian bound."""
+    """Bound on the error of a sample: the smaller of Hoeffding's and the nearly Gaussian bound.
+
+    Proof: docs/proofs/risk.md (13), (18).
+    """
     pull = _pull(weighing)
     found = deviation_of(weighing, pull, weighing.square + jitter, beta)
     alone = weighing.keep is None and weighing.stairs is None

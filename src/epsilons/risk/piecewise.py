@@ -2,7 +2,9 @@
 
 A report is one of the answers 0 to N − 1. The K consecutive answers in a window are more likely
 than all others. The start of the window is random, and its expectation is an affine function of the
-value. Only `ReportedPiecewise` uses reports.
+value. Only `ReportedPiecewise` depends on the reports that were received. All other results depend
+on budgets alone.
+
 Proof: docs/proofs/piecewise.md (2), (3), (4).
 """
 

@@ -93,7 +93,10 @@ class SumTail:
 
 
 def closed_variance(cells: int, added: float) -> float:
-    """Variance of the noise of `added` cells, if all noises (of scale 1) sum to zero."""
+    """Variance of the noise of `added` cells, if all noises (of scale 1) sum to zero.
+
+    Proof: docs/proofs/tables.md (1).
+    """
     return added * (cells - added) * (2 * cells - 1) / (cells * (cells + 1))
 
 

@@ -118,7 +118,10 @@ def range_noise(width: float = _WIDTH) -> float:
 
 
 def _exponent(shares: Floats, people: Floats, gap: float, s: float) -> Floats:
-    """The exponent X in the bound C·e^{−X} on the probability of a rank error above `gap`."""
+    """The exponent X in the bound C·e^{−X} on the probability of a rank error above `gap`.
+
+    Proof: docs/proofs/gaussian.md (8).
+    """
     return np.asarray(s * gap * (shares @ people) - s * s / 8.0 * (shares**2 @ people))
 
 
@@ -467,7 +470,10 @@ class LocatedSquares(Located):
 
 
 def _cut_square(reach: float, off: float = 0.0) -> float:
-    """E min((Z + off)², reach²) for a standard normal Z; it increases in both arguments."""
+    """E min((Z + off)², reach²) for a standard normal Z; it increases in both arguments.
+
+    Proof: docs/proofs/gaussian.md (10).
+    """
     below, above = -reach - off, reach - off
     inside = upper_tail(below) - upper_tail(above)
     bells = [math.exp(-min(x * x / 2.0, 745.0)) / math.sqrt(2.0 * math.pi) for x in (below, above)]
@@ -477,6 +483,9 @@ def _cut_square(reach: float, off: float = 0.0) -> float:
 
 
 def _cut_fourth(reach: float, off: float) -> float:
-    """Upper bound on E min((Z + off)⁴, reach⁴); it increases in both arguments."""
+    """Upper bound on E min((Z + off)⁴, reach⁴); it increases in both arguments.
+
+    Proof: docs/proofs/gaussian.md (10).
+    """
     whole = 3.0 + off * off * (6.0 + off * off)
     return min(whole, reach * reach * _cut_square(reach, off))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from epsilons.draws.noise import PairLaw, Pieces
 from epsilons.frozen import storable
 from epsilons.risk.tails import pieces
 from epsilons.risk.tails.laplace import bisect, tail
-from epsilons.types import Floats
+from epsilons.types import Booleans, Floats, Integers
 
 # The sum of two independent Laplace variables, and noise with nearly this distribution.
 
@@ -135,6 +135,9 @@ two units away. Above it, the stairs are summed one by one."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-3, 0.5, 24), np.linspace(0.55, 0.995, 24)])
 """Rates of Chernoff's bound, relative to the largest possible one."""
+
+_BLOCK: Final = 1000
+"""Number of shares whose intervals are computed at once."""
 
 _FINE: Final = 256
 """Precision of an interval end: 1/256 of its distance from the estimate."""
@@ -317,7 +320,7 @@ def quantile(noise: Tail, beta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _sum_quantile(noise: _Sum, beta: float) -> float:
-    """The quantile of a `_Sum`, cached because a release needs it repeatedly."""
+    """The quantile of a `_Sum`, cached for repeated use. Proof: docs/proofs/add-remove.md (12)."""
     return _quantile(noise, beta)
 
 
@@ -337,29 +340,31 @@ class _Sum:
     Proof: docs/proofs/add-remove.md (12).
     """
 
-    a: float
-    b: float
+    a: Any
+    b: Any
     more: int
     slack: float
     first: int = 1
 
-    def tail(self, alpha: float, sigma: float) -> float:
-        alpha -= self.slack
-        if alpha <= 0.0:
-            return 1.0
-        widest = max(self.a, self.b if self.more else 0.0)
+    def tail(self, alpha: Any, sigma: float) -> Any:
+        """The bound for one number, or for arrays of `alpha`, `a` and `b` of the same length."""
+        alpha, a, b = np.asarray(alpha - self.slack), np.asarray(self.a), np.asarray(self.b)
+        widest = np.maximum(a, b if self.more else 0.0)
         # If the noise is very small, larger rates are useless because of the sum S.
-        limit = min(1.0 / widest, 50.0 / sigma if sigma > 0.0 else math.inf)
-        rates = limit * _RATES
-        exponent = 0.5 * (sigma * rates) ** 2 - rates * alpha
-        exponent -= self.first * np.log1p(-np.square(rates * self.a))
-        exponent -= self.more * np.log1p(-np.square(rates * self.b))
-        best = float(exponent.min())
-        # Compare with the same quotient as above, because (1/a)·a may round to less than 1.
-        if self.first == 1 and self.a > self.b and limit >= 1.0 / self.a:
-            others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
-            best = min(best, others - alpha / self.a - math.log(2.0))
-        return math.exp(min(best, 0.0))
+        limit = np.minimum(1.0 / widest, 50.0 / sigma if sigma > 0.0 else math.inf)
+        rates = limit[..., None] * _RATES
+        exponent = 0.5 * (sigma * rates) ** 2 - rates * alpha[..., None]
+        exponent -= self.first * np.log1p(-np.square(rates * a[..., None]))
+        exponent -= self.more * np.log1p(-np.square(rates * b[..., None]))
+        best = exponent.min(axis=-1)
+        if self.first == 1:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                others = 0.5 * (sigma / a) ** 2 - self.more * np.log1p(-np.square(b / a))
+                alone = others - alpha / a - math.log(2.0)
+                # Compare with the same quotient as above, because (1/a)·a may round to less than 1.
+                exact = (a > b) & (limit >= 1.0 / a)
+            best = np.where(exact, np.minimum(best, alone), best)
+        return np.where(alpha > 0.0, np.exp(np.minimum(best, 0.0)), 1.0)[()]
 
 
 @dataclass(frozen=True)
@@ -381,7 +386,7 @@ class OwnTotal:
         """The noise of the total."""
         return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
 
-    def beside(self, p: float) -> Tail:
+    def beside(self, p: Any) -> _Sum:
         """The noise of a sum of `added` counts minus p times the noise of the total."""
         own, rest = (1.0 - p) * self.scale, p * self.scale
         return _Sum(own, rest, self.cells - self.added, 0.0, self.added)
@@ -406,7 +411,7 @@ class ApartTotal:
         """The noise of the total."""
         return _Sum(self.total_scale, 0.0, 0, 0.0)
 
-    def beside(self, p: float) -> Tail:
+    def beside(self, p: Any) -> _Sum:
         """The noise of a sum of `added` counts minus p times the noise of the total."""
         return _Sum(self.scale, p * self.total_scale, 1, 0.0, self.added)
 
@@ -449,13 +454,37 @@ def share_intervals(
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
     # Cells with equal counts have equal intervals. Large tables have few distinct counts.
     found, place = np.unique(counts, return_inverse=True)
-    ends = np.empty((len(found), 2))
-    for row, count in enumerate(found.tolist()):
-        estimate = min(max(count / total, 0.0), 1.0)
 
-        def refutes(p: float, far: float, count: float = count) -> bool:
-            reach = abs(count - far * total) - abs(far - p) * about_total
-            return reach > 0.0 and noises.beside(p).tail(reach, sigma) <= side
+    def ends(count: Floats) -> Floats:
+        """The lower ends of the intervals of these counts, and then the upper ends."""
+        start, both = np.repeat([0.0, 1.0], len(count)), np.tile(count, 2)
 
-        ends[row] = march(0.0, estimate, refutes), march(1.0, estimate, refutes)
-    return ends[place, 0], ends[place, 1]
+        def refuted(at: Integers, p: Floats, far: Floats) -> Booleans:
+            reach = np.abs(both[at] - far * total) - np.abs(far - p) * about_total
+            return np.asarray((reach > 0.0) & (noises.beside(p).tail(reach, sigma) <= side))
+
+        return _marched(start, np.clip(both / total, 0.0, 1.0), refuted).reshape(2, -1)
+
+    blocks = np.array_split(found, math.ceil(len(found) / _BLOCK))
+    low, high = np.concatenate([ends(block) for block in blocks], axis=1)
+    return low[place], high[place]
+
+
+def _marched(
+    start: Floats,
+    estimate: Floats,
+    refuted: Callable[[Integers, Floats, Floats], Booleans],
+) -> Floats:
+    """`march` for many numbers. `refuted` is given the places of those that still move."""
+    m, step, at = start.copy(), (estimate - start) / 4.0, np.arange(len(start))
+    while True:
+        fine = np.maximum(np.abs(estimate[at] - m[at]) / _FINE, 1e-12)
+        at = at[np.abs(step[at]) > fine]
+        if not len(at):
+            return m
+        far = m[at] + step[at]
+        moves = refuted(at, m[at], far)
+        m[at] = np.where(moves, far, m[at])
+        twice, left = 2.0 * step[at], (estimate[at] - m[at]) / 2.0
+        longer = np.where(np.abs(twice) <= np.abs(left), twice, left)
+        step[at] = np.where(moves, longer, step[at] / 2.0)

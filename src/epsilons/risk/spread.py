@@ -449,10 +449,11 @@ class Spreading:
 
     @cached_property
     def terms(self) -> Terms:
-        """The coefficients of `_above`; for a permutation, perhaps the largest of them minus each.
+        """The coefficients of `_above`, or for a permutation an equivalent set, if that is better.
 
-        The permuted values X − μ sum to 0, so this subtraction changes only the sign of the sum.
-        The coefficients with the smaller sum of squares are used.
+        For a permutation, each coefficient can be replaced by the largest coefficient minus it: the
+        permuted values X − μ sum to 0, so this changes only the sign of the sum. The coefficients
+        with the smaller sum of squares are used.
         """
         above = self._above
         if self.assumption.sampled:
@@ -532,7 +533,8 @@ class WeighedSpread(Weighed):
 
         It depends only on public facts.
         """
-        return _way(self.weighing, assumption, self.division(assumption), self.expected)
+        own = self.weighing, assumption, self.division(assumption), self.expected
+        return way_of(Spreading, *own)
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
         """Number of estimators from which this one was chosen: 1."""
@@ -576,11 +578,15 @@ class WeighedSpread(Weighed):
 
 
 @lru_cache(maxsize=64)
-def _way(
-    weighing: Weighing, assumption: Assumption, division: Division, expected: float
+def way_of(
+    spreading: type[Spreading],
+    weighing: Weighing,
+    assumption: Assumption,
+    division: Division,
+    expected: float,
 ) -> Way | None:
     """`Spreading.way`, cached because a release needs it repeatedly."""
-    return Spreading(weighing, assumption, division).way(expected)
+    return spreading(weighing, assumption, division).way(expected)
 
 
 # A mean with weights that were chosen from a few candidates by a first stage on the same data.

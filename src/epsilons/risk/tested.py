@@ -13,13 +13,13 @@ import math
 from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.risk import mean
 from epsilons.risk.margins import Estimated
 from epsilons.risk.moments import (
@@ -31,7 +31,7 @@ from epsilons.risk.moments import (
 )
 from epsilons.risk.spread import Spreading, Terms
 from epsilons.risk.tails.combined import Hull
-from epsilons.risk.weighing import Assumption
+from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
 _MEANS: Final = 0.01
@@ -147,6 +147,7 @@ class TestedMoments(SoftMoments, ABC):
         """
         return math.inf, math.inf
 
+    @remembered
     def covariance(self, assumption: Assumption, confidence: float) -> Estimated:
         """The covariance of two columns, in [−¼, ¼]. Proof: docs/proofs/pairs.md (13)."""
         if not self.readable:
@@ -156,6 +157,7 @@ class TestedMoments(SoftMoments, ABC):
         ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
         return Estimated(*ends)
 
+    @remembered
     def variance(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
         """The variance of a column, in [0, ¼]. Proof: docs/proofs/pairs.md (13)."""
         if not self.readable:
@@ -267,6 +269,7 @@ class TestedMoments(SoftMoments, ABC):
         """The coefficients of the cells in the constant function 1."""
         return np.ones(len(self.shares))
 
+    @remembered
     def _known(self, assumption: Assumption, beta: float) -> Known:
         off = [self._aside(i, assumption, _MEANS * beta) for i in range(len(self._lines))]
         both = (off[0], off[-1])
@@ -346,6 +349,12 @@ def _less(form: Form, times: float, other: Form) -> Form:
     return a, b, c
 
 
+@lru_cache(maxsize=64)
+def _terms(weighing: Weighing, assumption: Assumption) -> Terms:
+    """The coefficients of a random sum, cached because a search needs them repeatedly."""
+    return Spreading(weighing, assumption).terms
+
+
 @storable("risk.WeighedTests")
 @dataclass(frozen=True, eq=False)
 class WeighedTests(TestedMoments, WeighedMoments):
@@ -366,25 +375,35 @@ class WeighedTests(TestedMoments, WeighedMoments):
 
         Proof: docs/proofs/pairs.md (16).
         """
-        known = super().far(function, assumption, beta)
         if math.isinf(function.root):
-            return known
+            return super().far(function, assumption, beta)
         whole, reach = self.weighing, function.reach
-        noise, rest = self.noise(function.values / reach), self.continuous(beta)
-        root = min(function.root / reach, 1.0)
-        ways = []
-        if assumption.sampled and assumption.related is not False:
+        noise, rest = self.noise(function.values).times(1.0 / reach), self.continuous(beta)
+        root, related = min(function.root / reach, 1.0), assumption.related is not False
+        most = math.inf  # the smallest bound so far, where the smallest is used
+
+        @cache
+        def around(shift: float, square: float, part: float) -> float:
+            nonlocal most
+            if assumption.sampled and related:
+                return noise.deviation(shift, square, part)
+            if not assumption.sampled and square <= 0.0:  # the shift is a bound on the bias
+                shift = min(shift, self._leaning(root))
+            most = min(most, noise.deviation(shift, square, part, most))
+            return most
+
+        if not related:
+            if not assumption.sampled:
+                around(whole.bias, 0.0, rest)
+            above = _terms(whole, assumption).above(min(root, mean.WIDEST))
+            most = noise.with_sum(above, rest, most)
+        ways = [mean.reach(whole, assumption, around, rest)]
+        if assumption.sampled and related:
             part, n = mean.SAMPLING * rest, whole.n
             log = math.log((2.0 if assumption.anything else 4.0) / part)
             sample = Terms(np.array([1.0 / n]), np.array([n])).bernstein(min(root, 0.5), log)
-            ways.append(noise.deviation(whole.bias, 0.0, rest - part) + sample)
-        elif not assumption.sampled:
-            apart = float(mean.leaning(whole, assumption.apart or 1.0))
-            ways.append(noise.deviation(min(apart, self._leaning(root)), 0.0, rest))
-        if assumption.related is False:
-            terms = Spreading(whole, assumption).terms
-            ways.append(noise.with_sum(terms.above(min(root, mean.WIDEST)), rest))
-        return min(known, reach * min(ways) + self.rounded(function))
+            ways.append(around(whole.bias, 0.0, (1.0 - mean.SAMPLING) * rest) + sample)
+        return reach * min(ways) + self.rounded(function)
 
     def mean_squares(
         self, assumption: Assumption, beta: float, off: tuple[float, float]

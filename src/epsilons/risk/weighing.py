@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import ClassVar, Final
 
 import numpy as np
@@ -93,16 +94,6 @@ class StairNoise:
         return pieces.staircase(self._shape)
 
 
-def stair_noise(law: Law, unit: float) -> StairNoise | None:
-    """Staircase noise on a unit range, or None if every lattice point is its own stair.
-
-    Args:
-        law: the distribution of the noise, on a lattice.
-        unit: length of `law.pieces.steps` lattice steps, on the unit range.
-    """
-    return StairNoise(law, unit) if law.pieces.steps > 1 else None
-
-
 # Estimators: weights, noise, and optionally random inclusion (coins).
 
 
@@ -112,9 +103,9 @@ class SumNoise:
 
     Attributes:
         moves: number of sums that one person can change by their whole weight. The noise scale of
-            each sum is proportional to it. For means with joint noise it is a factor of the noise
-            scale, and for sums of several noises it is the scale of Laplace noise with the same
-            variance.
+            each sum is proportional to it. In two cases it is another factor of the noise scale:
+            for means with joint noise, and for sums of several noises, where Laplace noise of the
+            resulting scale has the same variance.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
     """
@@ -174,6 +165,9 @@ class Moments:
 class Weighing:
     """An estimator Σ w_i·x_i plus noise, for values on a unit range.
 
+    Two estimators with the same numbers are equal, so caches share what depends on budgets alone
+    among all releases with these budgets.
+
     Attributes:
         weights: the (expected) weight of a person at each budget level.
         counts: number of people at each level.
@@ -196,6 +190,18 @@ class Weighing:
     closed: ClosedNoise | None = None
     cube: CubeNoise | None = None
     squares: tuple[float, ...] | None = None
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        arrays = (self.weights, self.counts, self.keep)
+        digests = (None if one is None else sha256(one.tobytes()).digest() for one in arrays)
+        return *digests, self.scale, self.stairs, self.closed, self.cube, self.squares
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Weighing) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
     @cached_property
     def n(self) -> int:

@@ -52,6 +52,12 @@ def gaussian_error(
         12; their constants do not follow from their proofs. At confidence 0.75 the bound is never
         less than √(π/8)·σ/(Σ_{i≤k} tanh(ε_i/2) + √(n − k)), for any k. Add/remove has 1 − e^{−ε_i}
         in place of tanh(ε_i/2).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = {0.05: 4000, 0.5: 3000, 2.0: 1000}
+        >>> round(ep.theory.gaussian_error(people, sigma=15.0), 2)
+        0.11
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
@@ -93,6 +99,12 @@ def gaussian_people(
     Reference:
         Proof: docs/proofs/limits-gaussian.md (5). Paper *gaussian* requires n of the order of 1/min
         ε. Its range finder needs that, but not every method does.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = {0.05: 4000, 0.5: 3000, 2.0: 1000}
+        >>> ep.theory.gaussian_people(people, error=0.1, sigma=15.0)
+        10237
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
@@ -110,7 +122,7 @@ def gaussian_people(
     high = 1
     while not enough(high):
         if high >= _MOST_PEOPLE:
-            raise ArgumentError(f"error={error!r} is out of reach for 2⁵² people: ask for more.")
+            raise ArgumentError(f"error={error!r} is out of reach even for 2⁵² people: allow more.")
         high *= 2
     low = high // 2
     while high - low > 1:
@@ -194,7 +206,7 @@ def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
 def _beta(confidence: object) -> float:
     checked = parameters.confidence(confidence)
     if checked <= 0.5:
-        raise ArgumentError(f"confidence={confidence!r} must be above 0.5: below it nothing holds.")
+        raise ArgumentError(f"confidence={confidence!r} must be above 0.5 for a bound.")
     return 1.0 - checked
 
 

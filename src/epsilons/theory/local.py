@@ -52,6 +52,12 @@ def local_error(
     Reference:
         Proof: docs/proofs/limits-local.md (1), (2), (3). Paper *local*, Theorem 2.3, bounds the
         squared error. It requires ε ≤ 1, and does not specify its constant.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = {0.05: 4000, 0.5: 3000, 2.0: 1000}
+        >>> round(ep.theory.local_error(people, bounds=(0, 120)), 2)
+        2.11
     """
     lo, hi = parameters.bounds(bounds)
     people, beta = _checked(epsilon, loss, confidence)
@@ -87,6 +93,12 @@ def local_vector_error(
     Reference:
         Proof: docs/proofs/limits-local.md (4), (5), (6). Paper *local*, Theorem 3.2, bounds the
         squared error. It requires ε ≤ 1 and β < 3/20, and does not specify its constant.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = {0.05: 4000, 0.5: 3000, 2.0: 1000}
+        >>> round(ep.theory.local_vector_error(people, dimension=50), 3)
+        0.072
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
         raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")

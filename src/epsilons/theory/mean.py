@@ -84,6 +84,14 @@ def least_error(
         Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19). The PAC
         bounds follow paper *correlated*, (31)-(36), with explicit constants. (35) is wrong as
         printed, and (36) is vacuous.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = {0.05: 4000, 0.5: 3000, 2.0: 1000}
+        >>> bound = ep.theory.least_error(people, bounds=(0, 120))
+        >>> best = ep.plan(people, bounds=(0, 120)).forecasts[0].rmse
+        >>> round(bound, 2), round(best, 2)
+        (0.25, 0.42)
     """
     parameters.choice("neighbours", neighbours)
     assumption = assumption_of(about, related)
@@ -144,6 +152,11 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
         Geng and Viswanath (2014), Theorem 7; paper *add-remove*, equation (2) and Corollary 5.3.
         For ε = 16 and 32, Table 1 of that paper differs from its formula.
         Proof: docs/proofs/limits.md (16).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> [round(ep.theory.one_budget_error(epsilon, 1000), 5) for epsilon in (0.1, 1.0, 4.0)]
+        [0.01414, 0.00138, 0.00025]
     """
     lo, hi = parameters.bounds(bounds)
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon > 0.0:

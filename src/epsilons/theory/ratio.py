@@ -32,6 +32,13 @@ def threshold_ratio(epsilon: People) -> float:
 
     Reference:
         Proof: docs/proofs/limits-threshold.md (1), (2), (3). Paper *limits*, Theorems 1, 2 and 4.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> ep.theory.threshold_ratio({0.1: 500, 1.0: 500})
+        4.0
+        >>> ep.theory.threshold_ratio({0.1: 500, float("inf"): 500})
+        2.0
     """
     budgets = as_budgets(epsilon)
     used = budgets.levels > 0.0
@@ -57,6 +64,12 @@ def unthresholdable(levels: int) -> Budgets:
     Reference:
         Paper *limits*, Theorem 3, which lists the budgets in decreasing order.
         Proof: docs/proofs/limits-threshold.md (4).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> people = ep.theory.unthresholdable(3)
+        >>> people.levels.tolist(), people.counts.tolist()
+        ([0.25, 0.5, 1.0], [4, 2, 1])
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or not 2 <= levels <= 52:
         raise ArgumentError(f"levels={levels!r} must be a whole number from 2 to 52.")

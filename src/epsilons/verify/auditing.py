@@ -61,6 +61,14 @@ class Audit:
         samples: number of outputs used, from both data sets, for search and proof.
         guesses: number of proof outputs on which the auditor guessed rather than passed.
         right: number of correct guesses.
+
+    Examples:
+        >>> import numpy as np
+        >>> import epsilons as ep
+        >>> draws = [np.random.default_rng(seed).random(50_000) for seed in (1, 2)]
+        >>> found = ep.verify.audit(draws[0] < 0.75, draws[1] < 0.25, epsilon=0.5)
+        >>> found.passes, round(found.loss, 1)
+        (False, 1.1)
     """
 
     loss: float
@@ -154,10 +162,12 @@ def audit(
         Nasr and Jagielski 2023 play it for many people simultaneously.
 
     Examples:
+        >>> import math
         >>> import numpy as np
+        >>> import epsilons as ep
         >>> rng = np.random.default_rng(1)
-        >>> answers = lambda share: lambda size: rng.random(size) < share
-        >>> found = audit(answers(0.75), answers(0.25), epsilon=math.log(3), samples=10**5)
+        >>> yes = [lambda size, share=share: rng.random(size) < share for share in (0.75, 0.25)]
+        >>> found = ep.verify.audit(*yes, epsilon=math.log(3), samples=10**5)
         >>> found.passes, found.event
         (True, 'guess first if the output is 1, second if it is 0')
     """

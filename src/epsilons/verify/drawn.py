@@ -71,6 +71,13 @@ def draws(mechanism: object, seed: int = 0) -> Draws:
         ArgumentError: the seed is not a nonnegative integer.
         PrivacyError: the kind of the mechanism is unknown or cannot be drawn, or a law contradicts
             its own declaration.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> ep.verify.draws(release.mechanism).passes
+        True
     """
     seed = check_seed(seed)
     tools = _Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))

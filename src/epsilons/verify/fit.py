@@ -172,7 +172,7 @@ def _check(successes: int, trials: int) -> None:
     if any(isinstance(each, bool) or not isinstance(each, int) for each in counts):
         raise ArgumentError("successes and trials must be integers.")
     if not 0 <= successes <= trials or trials == 0:
-        raise ArgumentError("successes must be from 0 to trials, of which there must be one.")
+        raise ArgumentError("trials must be at least 1, and successes must be from 0 to trials.")
 
 
 CELLS: Final = 16

@@ -102,6 +102,14 @@ class Published:
         verdict: everyone's privacy loss and budget; None for local reports with too many possible
             outputs to enumerate.
         release: the release or releases in the file.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> found = ep.verify.published(release.to_json())
+        >>> len(found.problems), found.verdict.holds, found.release.private
+        (0, True, False)
     """
 
     problems: Mapping[str, str]
@@ -158,6 +166,22 @@ class Published:
         each: tuple[Any, ...] = getattr(self.release, "each", (self.release,))
         return each
 
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """The model, the unit of privacy and the ranges of values, as the file states them."""
+        first, local = self._each[0], hasattr(self.release.mechanism, "channel")
+        unit = {"": "not stated", "row": "a row"}
+        found = [
+            ("Model", "local: everyone randomizes" if local else "a trusted curator"),
+            ("Neighbours", first.stated["neighbours_are"]),
+            ("Unit of privacy", unit.get(first.person, f'all rows with the same "{first.person}"')),
+        ]
+        for one in self._each:
+            facts = (part.facts for block in one.sheet().blocks for part in block if _lists(part))
+            values = [fact.words for each in facts for fact in each if fact.name == "Values"]
+            found += [(f"Values of {one.name or one.statistic}", each) for each in values]
+        return found
+
     def sign_off(self) -> str:
         """Return a sign-off sheet: the checks, the facts that no file can show, and blank lines."""
         names = "; ".join(one.title or one.statistic for one in self._each)
@@ -167,6 +191,7 @@ class Published:
         return "\n".join(
             [
                 *(wrapped(each) for each in (head, *seeded)),
+                *("", *(wrapped(f"{name}: {words}") for name, words in self._facts)),
                 *(
                     "",
                     str(self),
@@ -220,6 +245,11 @@ class Published:
         return "\n".join([head, *rows, str(self.verdict or verdict)])
 
 
+def _lists(part: object) -> bool:
+    """Whether a part of a sheet lists facts."""
+    return hasattr(part, "facts")
+
+
 def published(text: str) -> Published:
     """Recompute everything that the file of a release shows, and everyone's privacy loss.
 
@@ -240,6 +270,13 @@ def published(text: str) -> Published:
     Raises:
         ArgumentError: the text is not the JSON of a release, or its content cannot be read.
         PrivacyError: the kind of mechanism is unknown.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> ep.verify.published(release.to_json()).holds
+        True
     """
     try:
         shown = json.loads(text)
@@ -253,7 +290,7 @@ def published(text: str) -> Published:
     release = frozen.from_plain(shown[held[0]])
     if not hasattr(release, "differing"):
         raise ArgumentError(f"{held[0]} in the text is no release.")
-    unlike = "shown otherwise than the release in the file says"
+    unlike = "differs from the release that is stored in the file"
     try:
         problems = dict.fromkeys(release.differing(shown), unlike)
         verdict = _verdict(release)

@@ -29,6 +29,16 @@ class Verdict:
         neighbours: how neighbouring data sets differ: "replace" (one person's value changes),
             "add-remove" (one person is added or removed), or "local" (one person's value changes,
             and only their randomized report is collected).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> verdict = ep.verify.exact(release.mechanism)
+        >>> all(loss <= budget for loss, budget in zip(verdict.losses, verdict.budgets))
+        True
+        >>> verdict.require().neighbours
+        'replace'
     """
 
     budgets: tuple[Fraction | float, ...]
@@ -84,7 +94,7 @@ def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
     """
     budgets = [float(level) for level in levels]
     if not budgets or any(math.isnan(each) or each < 0.0 for each in budgets):
-        raise PrivacyError("The budgets of the levels must be numbers from 0, one at least.")
+        raise PrivacyError("There must be a level, and every budget must be a number from 0 up.")
     return tuple(each if math.isinf(each) else Fraction(each) for each in budgets)
 
 
@@ -115,6 +125,14 @@ class Draws:
         checks: the comparisons.
         unchecked: descriptions of the parts that cannot be drawn without people's data.
         error: upper bound on the probability that a correct mechanism fails any check.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> found = ep.verify.draws(release.mechanism)
+        >>> len(found.checks), found.unchecked, found.error <= 1e-6
+        (4, (), True)
     """
 
     checks: tuple[Comparison, ...]

@@ -32,7 +32,7 @@ _KEEP: Final = ("page", "picture", "ledger_at")
 """The parameters that keep a release somewhere other than on the standard output."""
 
 _SHOWN_ONCE: Final = "survey new"
-"""The end of the command that prints a link which cannot be printed again."""
+"""The last words of the command that prints a link only once; --quiet must not silence it."""
 
 
 @dataclass
@@ -187,12 +187,12 @@ def _show(
 
 
 def _kind(error: Exception) -> str:
-    """The name of the error's class; one name for all that click refuses."""
+    """The name of the error's class. All usage errors of Click have the same name."""
     return "UsageError" if isinstance(error, click.UsageError) else type(error).__name__
 
 
 def _named_log(words: list[str]) -> Path | None:
-    """The log that the words name, if they could not be parsed."""
+    """The log file that the arguments name, found without parsing them; None if there is none."""
     for at, word in enumerate(words):
         if word == "--log" and at + 1 < len(words):
             return Path(words[at + 1])

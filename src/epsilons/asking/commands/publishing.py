@@ -78,7 +78,7 @@ class Publish(click.Command):
                 param.required = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options; what is said about a missing one is its help."""
+        """Parse the options. If a required option is missing, the error shows its help text."""
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter as error:

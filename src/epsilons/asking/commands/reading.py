@@ -17,7 +17,7 @@ from epsilons.results.release import Release
 from epsilons.results.report.phrases import SEEDED
 from epsilons.types import Length
 
-__all__ = ["COMPARE", "STATEMENT", "TABLE", "published"]
+__all__ = ["COMPARE", "SHOW", "STATEMENT", "TABLE", "published"]
 
 _JSON_FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -45,10 +45,10 @@ def published(path: Path) -> ep.verify.Published:
 
 
 def _one(path: Path, which: int | None) -> Release:
-    """Return the release in a file, if the file holds.
+    """Return the release in a file, after checking that the file is consistent.
 
     Raises:
-        UsageError: the file has several releases, and none or another one is asked for.
+        UsageError: the file has several releases, and `which` is not the number of one.
     """
     found: Any = published(path).require().release
     if isinstance(found, Release):
@@ -58,6 +58,16 @@ def _one(path: Path, which: int | None) -> Release:
         raise click.UsageError(f"{path} has several releases: give --release NUMBER, of {names}.")
     one: Release = found[which - 1]
     return one
+
+
+@click.command("show")
+@click.argument("file", type=_JSON_FILE)
+@options.DETAILS
+@options.JSON
+def SHOW(file: Path, details: bool, as_json: bool) -> None:  # noqa: N802
+    """Print the release in the JSON file FILE, after checking the file."""
+    release = published(file).require().release
+    spoken.say(release, as_json=as_json, text=release.details() if details else None)
 
 
 @click.command("statement")

@@ -179,8 +179,8 @@ def _claim(path: Path, study: dict[str, Any]) -> dict[str, Any]:
     for key in ("ledger", "name"):
         if key not in claim:
             raise ArgumentError(
-                f"[study]: {key} is needed to charge a ledger: ledger, where it is; name, what "
-                "this is called there; and at_most or share."
+                f"[study]: {key} is needed to charge a ledger. Give ledger (its path or address), "
+                "name (of this release in the ledger), and at_most or share."
             )
     if "://" not in str(claim["ledger"]):
         claim["ledger"] = str(_beside(path, "ledger", claim["ledger"]))
@@ -217,7 +217,8 @@ def _levels(given: Any) -> Any:
         return {float(level): people for level, people in given.items()}
     except ValueError:
         raise ArgumentError(
-            'levels: a table is from budgets to people, such as {"0.1" = 500, "1" = 200}.'
+            "levels: a table must map budgets to numbers of people, such as "
+            '{"0.1" = 500, "1" = 200}.'
         ) from None
 
 

@@ -1,7 +1,7 @@
 """`publish --check`: all checks of a study, its plan and its charge, with nothing drawn or paid.
 
-The study goes through the corridor, as it will when it is published, to an account that is never
-settled: the corridor draws only if its account says so.
+The study takes the same path through the corridor as when it is published, but with an account that
+never agrees to a charge. So the corridor stops before the first draw.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError
 from epsilons.ledger.claim import Claim
 from epsilons.questions import Question
-from epsilons.questions.question import TERMS, Call, levels_of_menu
+from epsilons.questions.question import Call, levels_of_menu, terms_of
 from epsilons.results import report
 from epsilons.results.release import Releases
 
@@ -155,7 +155,7 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
     """
     given = {name: each for name, each in terms.items() if name not in ("epsilon", "source")}
     epsilon = terms.get("epsilon")
-    if claim is None and given.get("menu") is not None:  # words are for those without a ledger
+    if claim is None and given.get("menu") is not None:  # with a ledger, `publish` refuses a menu
         epsilon = door.chosen(epsilon, given.pop("menu"))
         if given.get("neighbours") == "add-remove":
             given["levels"] = levels_of_menu(epsilon, given.get("levels"))
@@ -166,7 +166,7 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
     before = publish(questions, **given, ledger=account) is not None
     if before:
         return Trial(None, (), before, ())
-    own = {name: given[name] for name in TERMS if name in given}
+    own = terms_of(given)
     division = {name: given[name] for name in ("shares", "targets") if name in given}
     budgets, unit = _budgets(questions, own, account.epsilon)
     forecast = None

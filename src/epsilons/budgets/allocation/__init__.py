@@ -127,9 +127,18 @@ class Allocation:
         method: the name of the rule.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         goal: the assumptions about the data, and the error to minimize.
+        exact: whether `risk` is the exact worst case; otherwise it is a proven bound.
         stairs: the distribution of staircase noise on a unit range; None for Laplace noise.
         closed: the noise of the cells if it sums to zero; None if cells have independent noise.
         cube: the joint noise of several means; None if the mean has its own noise.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> allocation = ep.allocate({0.1: 500, 1.0: 490}, related=False)
+        >>> allocation.levels.tolist(), allocation.spent.round(2).tolist()
+        ([0.1, 1.0], [0.1, 0.26])
+        >>> round(allocation.cap, 2), round(allocation.risk**0.5, 3)
+        (0.26, 0.011)
     """
 
     levels: Floats
@@ -143,6 +152,7 @@ class Allocation:
     method: str
     cap: float | None
     goal: Goal
+    exact: bool
     stairs: StairNoise | None = None
     closed: ClosedNoise | None = None
     cube: CubeNoise | None = None
@@ -163,11 +173,6 @@ class Allocation:
             closed=self.closed,
             cube=self.cube,
         )
-
-    @property
-    def exact(self) -> bool:
-        """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
-        return self.goal.worst.is_exact(self.weighing)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
         """Return the spent budget of each person.
@@ -238,6 +243,12 @@ def allocate(
 
     Guarantee:
         For every rule e_i ≤ ε_i, so a mechanism that spends e_i stays within everyone's budget.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> allocation = ep.allocate({0.1: 500, 1.0: 490})
+        >>> allocation.method, allocation.spent.round(3).tolist()
+        ('optimal', [0.1, 0.1])
     """
     cells = parameters.cells(statistic, categories, edges)
     words = checked(about, related, loss, confidence)
@@ -302,6 +313,7 @@ def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) 
         method=method,
         cap=answer.cap,
         goal=goal,
+        exact=goal.worst.is_exact(weighing),
         stairs=weighing.stairs,
         closed=weighing.closed,
         cube=weighing.cube,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -49,27 +50,19 @@ class Prefix:
 
     def __init__(self, budgets: Budgets) -> None:
         start = int(budgets.levels[0] == 0.0)
-        stop = len(budgets) - int(math.isinf(budgets.levels[-1]))
+        stop = len(budgets.levels) - int(math.isinf(budgets.levels[-1]))
         levels = budgets.levels[start:stop]
         if len(levels) and levels[-1] > _LARGEST:
             levels = np.minimum(levels, _LARGEST)
         self.n = budgets.n
-        self.levels = levels
+        self.levels, self.size = levels, len(levels)
         self.unused = int(budgets.counts[0]) if start else 0
-        self.public = int(budgets.counts[-1]) if stop < len(budgets) else 0
-        self._counts = budgets.counts[start:stop]
+        self.public = int(budgets.counts[-1]) if stop < len(budgets.levels) else 0
+        self._counts = counts = budgets.counts[start:stop]
+        # If everyone has their own level, counting people needs no sums.
         self._alone = len(levels) == self.n - self.unused - self.public
-
-    def __len__(self) -> int:
-        return len(self.levels)
-
-    @cached_property
-    def _people(self) -> Integers:
-        return np.cumsum(self._counts)
-
-    @cached_property
-    def _sums(self) -> Floats:
-        return np.cumsum(self.levels if self._alone else self._counts * self.levels)
+        self._people = None if self._alone else np.cumsum(counts)
+        self._sums = np.cumsum(levels if self._alone else counts * levels)
 
     @cached_property
     def _gaps(self) -> Floats:
@@ -79,7 +72,7 @@ class Prefix:
 
     def people(self, before: int) -> int:
         """Return the number of people in the first `before` levels, plus the people at ε = 0."""
-        if before == 0 or self._alone:
+        if before == 0 or self._people is None:
             return self.unused + before
         return self.unused + int(self._people[before - 1])
 
@@ -117,9 +110,9 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
         Paper *limits* Claim 1; paper *correlated* (154)-(155), with capped budgets in the sums.
     """
     prefix = Prefix(budgets)
-
-    first = _first(len(prefix), lambda k: prefix.gap(k) >= noise_per_square)
-    if first == len(prefix) and len(prefix) and not prefix.public:
+    size = prefix.size
+    first = bisect_left(range(size), True, key=lambda k: prefix.gap(k) >= noise_per_square)
+    if first == size and size and not prefix.public:
         return float(prefix.levels[-1])
     total = prefix.sum(first)
     # If the budgets below the cap sum to 0 in floating point, only public people are used.
@@ -142,7 +135,7 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
         t ≥ 0; zero if only public people should be used.
     """
     prefix = Prefix(budgets)
-    size, n = len(prefix), prefix.n
+    size, n = prefix.size, prefix.n
     if size == 0:
         return 0.0
 
@@ -155,28 +148,33 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
         return slope(prefix.people(below) / n - scale * total, total, scale)
 
     # Kinks decrease as budgets grow. At kink k, the levels before k are below the cap.
-    piece = _first(size, lambda k: slope_at(kink(k), k) <= 0.0)
+    piece = bisect_left(range(size), True, key=lambda k: slope_at(kink(k), k) <= 0.0)
     low = kink(piece) if piece < size else 0.0
     total = prefix.sum(piece)
     floor = 0.0 if not simplex or prefix.public else min(1.0 / prefix.sum(size), _LARGEST)
     if total == 0.0:
         return max(low, floor)
     high = kink(piece - 1)
-    return max(_turning(lambda scale: slope_at(scale, piece) > 0.0, low, high), floor)
+    while low < (middle := 0.5 * (low + high)) < high:  # to float precision
+        low, high = (low, middle) if slope_at(middle, piece) > 0.0 else (middle, high)
+    return max(0.5 * (low + high), floor)
 
 
-def cap_of_scale(budgets: Budgets, scale: float) -> float:
-    """Return the cap τ for which the effective budgets sum to 1/scale."""
-    prefix = Prefix(budgets)
-    size = len(prefix)
-    if scale <= 0.0 or size == 0:
+def bias_cap(budgets: Budgets, slope: Slope) -> float:
+    """Return the cap that minimizes a convex risk, a function of ½Σ|w − 1/n| and the scale.
+
+    It is the cap for which the effective budgets sum to the inverse of the best scale.
+    """
+    prefix, scale = Prefix(budgets), bias_scale(budgets, slope, simplex=True)
+    if scale <= 0.0 or prefix.size == 0:
         return math.inf
     wanted = 1.0 / scale
-    piece = _first(
-        size,
-        lambda k: prefix.sum(k) + (prefix.n - prefix.people(k)) * prefix.levels[k] >= wanted,
-    )
-    if piece == size and not prefix.public:
+
+    def reaches(k: int) -> bool:
+        return prefix.sum(k) + (prefix.n - prefix.people(k)) * float(prefix.levels[k]) >= wanted
+
+    piece = bisect_left(range(prefix.size), True, key=reaches)
+    if piece == prefix.size and not prefix.public:
         return float(prefix.levels[-1])
     return (wanted - prefix.sum(piece)) / (prefix.n - prefix.people(piece))
 
@@ -193,7 +191,7 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
     """
     prefix = Prefix(budgets)
     levels, public = prefix.levels, prefix.public
-    if len(levels) == 0:
+    if prefix.size == 0:
         return math.inf
     low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
     if public:
@@ -229,25 +227,6 @@ def golden(objective: Callable[[float], float], left: float, right: float) -> fl
             outer = left + ratio * (right - left)
             at_outer = objective(outer)
     return inner if at_inner <= at_outer else outer
-
-
-def _first(size: int, holds: Callable[[int], bool]) -> int:
-    """Return the first index for which a monotone condition is true; `size` if there is none."""
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _turning(rises: Callable[[float], bool], low: float, high: float) -> float:
-    """Return where a function changes from falling to rising, to float precision."""
-    while low < (middle := 0.5 * (low + high)) < high:
-        low, high = (low, middle) if rises(middle) else (middle, high)
-    return 0.5 * (low + high)
 
 
 # The inputs and outputs of a rule.
@@ -329,7 +308,8 @@ def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     Reference:
         Paper *limits*, Claim 1 and equation (2).
     """
-    return _cap(budgets, square_cap(budgets, risk.noise_per_square(SAMPLE, budgets.n)))
+    cap = square_cap(budgets, risk.noise_per_square(SAMPLE, budgets.n))
+    return Effective(capped(budgets, cap), cap=cap)
 
 
 def optimal(budgets: Budgets, goal: Goal) -> Effective:
@@ -341,10 +321,12 @@ def optimal(budgets: Budgets, goal: Goal) -> Effective:
     objective over caps, which are optimal for every convex loss. If equal weights have a smaller
     claimed risk, it uses equal weights.
     """
-    found = _cap(budgets, best_cap(budgets, goal, goal.noise))
+    cap = best_cap(budgets, goal, goal.noise)
+    found = Effective(capped(budgets, cap), cap=cap)
     if goal.by_moments or goal.by_bias:
         return found
-    alike = _cap(budgets, float(budgets.levels[budgets.levels > 0.0][0]))
+    least = float(budgets.levels[budgets.levels > 0.0][0])
+    alike = Effective(capped(budgets, least), cap=least)
     claims = [goal.risk(weighing_of(budgets, each, goal.noise)) for each in (found, alike)]
     return found if claims[0] <= claims[1] else alike
 
@@ -357,8 +339,19 @@ def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
         goal: the assumptions, and the error to minimize.
         noise: the noise of the sums.
     """
-    closed = _closed_cap(budgets, goal, noise)
-    return _cap_by_search(merged(budgets, _MANY), goal, noise) if closed is None else closed
+    assumption = goal.assumption
+    if goal.by_moments and assumption.related is False:
+        return square_cap(budgets, goal.noise_per_square(budgets.n, noise))
+    searched = assumption.sampled and not assumption.anything
+    if goal.by_moments and not goal.guessed and not searched:
+        # For a population, the sampling error adds to the bias.
+        square = goal.squared_bias
+        beside = goal.drawn_square(budgets.n) / square if assumption.sampled else 0.0
+        slope = squares(goal.noise_square(noise), told=square, beside=math.sqrt(beside))
+        return bias_cap(budgets, slope)
+    if goal.by_bias:
+        return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence, assumption.apart))
+    return _cap_by_search(merged(budgets, _MANY), goal, noise)
 
 
 @lru_cache(maxsize=64)
@@ -369,31 +362,6 @@ def _cap_by_search(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
         return goal.aim(weighing_of(budgets, Effective(capped(budgets, cap)), noise))
 
     return searched_cap(budgets, bound)
-
-
-def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
-    """Return the best cap if the risk has a closed form; otherwise None."""
-    assumption = goal.assumption
-    if goal.by_moments and assumption.related is False:
-        return square_cap(budgets, goal.noise_per_square(budgets.n, noise))
-    if goal.guessed:
-        return None
-    if goal.by_moments:
-        if assumption.sampled and not assumption.anything:
-            return None
-        # For a population, the sampling error adds to the bias.
-        square = goal.squared_bias
-        beside = goal.drawn_square(budgets.n) / square if assumption.sampled else 0.0
-        slope = squares(goal.noise_square(noise), told=square, beside=math.sqrt(beside))
-        return bias_cap(budgets, slope)
-    if goal.by_bias:
-        return bias_cap(budgets, laplace_quantile(1.0 - goal.confidence, assumption.apart))
-    return None
-
-
-def bias_cap(budgets: Budgets, slope: Slope) -> float:
-    """Return the cap that minimizes a convex risk, a function of ½Σ|w − 1/n| and the scale."""
-    return cap_of_scale(budgets, bias_scale(budgets, slope, simplex=True))
 
 
 def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
@@ -428,10 +396,6 @@ def merged(budgets: Budgets, most: int) -> Budgets:
         starts = np.unique(np.append(starts, len(budgets) - 1))
     counts = np.add.reduceat(budgets.counts, starts)
     return Budgets.of_levels(budgets.levels[starts], counts)
-
-
-def _cap(budgets: Budgets, cap: float) -> Effective:
-    return Effective(capped(budgets, cap), cap=cap)
 
 
 # The staircase rule: effective budgets are multiples of one rate e0, with staircase noise.

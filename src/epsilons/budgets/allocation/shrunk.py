@@ -184,7 +184,8 @@ def _best_total(n: int, public: int, assumption: Assumption) -> float:
 def _filled(finite: Floats, cap: float, public: int) -> Floats:
     """Return the levels with points between them: the ratio of adjacent points is at most 2."""
     top = float(finite[-1])
-    if public:  # then the best cap can be above all levels: near the simplex cap, or of order one
+    if public:
+        # The best cap can be above all levels: near the best cap on the simplex, or near 1.
         top = min(max(top, 1.0, cap if math.isfinite(cap) else top) * 1e3, _LARGEST)
     octaves = math.log2(top) - math.log2(float(finite[0]))
     between = np.geomspace(float(finite[0]), top, 2 + min(int(octaves), 2000))

@@ -541,7 +541,8 @@ class Lines:
         people = summed(place, found[1], own.size)
         rules = self._rows.rules
         if rules.ladder is None:
-            groups = self._rows.noted(_groups(own, people))
+            groups = _groups(own, people)
+            self._rows.moved |= groups.moved
             return own, checked_line(groups, _BUDGETS, rules.names, rules.missing)
         return own, line_on_rungs(_groups(rules.ladder.of(own), people), _BUDGETS, rules.ladder)
 

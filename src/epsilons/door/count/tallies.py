@@ -284,8 +284,8 @@ def _check_squares(counted: Tally) -> None:
     With d = g − GRID/2 the squares are floor(d²/GRID). Their sum is at most n·GRID/4, and more than
     (Σd)²/(n·GRID) − n by the Cauchy–Schwarz inequality.
     """
-    columns = (counted.counts, counted.sums, counted.squares)
-    for n, total, square in zip(*(each.tolist() for each in columns), strict=True):
+    sums, squares = counted.sums.tolist(), counted.squares.tolist()
+    for n, total, square in zip(counted.counts.tolist(), sums, squares, strict=True):
         require(0 <= square <= n * GRID // 4, "squares")
         require((square + n) * n * GRID >= (total - n * HALF) ** 2, "squares")
 
@@ -314,8 +314,8 @@ def require(holds: bool | np.bool_, what: str) -> None:
     """
     if not holds:
         raise PrivacyError(
-            f"data: the {what} that were counted cannot be those of any people, so the engine of "
-            "data, or a function that it was given another meaning, is at fault. Nothing was "
+            f"data: the {what} that were counted cannot be those of any people. The engine of data "
+            "is at fault, or a function that was redefined in it. Nothing was "
             "drawn, and nobody was charged. Give the rows on another engine, such as Polars, "
             "PyArrow or DuckDB, without functions of your own."
         )

@@ -75,10 +75,10 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
         FileError: the file cannot be read to its end.
         DataError: the engine failed, or weights are refused.
     """
-    lines = _by_pairs(_plan_of(every, table)) if table.weights is not None else None
-    if lines is None:
-        lines = _by_budgets(_plan_of(every, in_units(table)))
-    found = lines
+    if table.weights is None:
+        found = _by_budgets(_plan_of(every, table))
+    else:
+        found = _by_pairs(_plan_of(every, table)) or _by_budgets(_plan_of(every, in_units(table)))
     return guarded(lambda: [found.margin(each) for each in every], *table.failure)
 
 

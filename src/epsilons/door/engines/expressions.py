@@ -49,10 +49,10 @@ PEEK = 4096
 
 FEW: Final = PEEK // 8
 FEW_PAIRS: Final = 7 * PEEK // 8
-"""The largest numbers of distinct budgets, and of distinct pairs of budget and weight, among these
-rows that count as few. If a table has 15,000 equally frequent pairs, about `FEW_PAIRS` of them are
-in its first rows. For few pairs, the query by pairs takes half as long as the query by budgets.
-With more than about 30,000 pairs, the query by budgets is faster."""
+"""A table is assumed to have few budgets, or few pairs of budget and weight, if these rows have at
+most this many different ones. If a table has 15,000 equally frequent pairs, about `FEW_PAIRS` of
+them are in its first rows. For few pairs, the query by pairs takes half as long as the query by
+budgets. With more than about 30,000 pairs, the query by budgets is faster."""
 
 COSTLY: Final = ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
 """Words in a query plan that indicate expensive work before the first row."""
@@ -111,9 +111,9 @@ def is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
 
 
 def _key(budget: nw.Expr) -> nw.Expr:
-    """Return the key of a budget's level for a group-by: `levels.keys`, then `stirred`.
+    """Return the key of a budget's level for a group-by: `levels.keys`, then `floats.stirred`.
 
-    Stirred keys are negative. Other keys are not negative, unless the budget is.
+    Budgets above `HUGE` are their own keys. All other keys are negative, so the two never coincide.
     """
     import narwhals as nw
 

@@ -92,7 +92,7 @@ def _differs(first: str, second: str) -> nw.Expr:
 
 
 def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return one entry for each person: the one label if a row of theirs has it, else null."""
+    """Return one entry for each person: the label if one of their rows has it, otherwise null."""
     import narwhals as nw
 
     ((name, _, mark, declared),) = plan.labels.values()

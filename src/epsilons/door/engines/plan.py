@@ -84,6 +84,10 @@ class Plan:
         firsts: for each column of values and each selection of rows, the name of the first column
             in `numbers` that was made from them.
         apart: whether people are counted by group.
+        budgets: whether there is a column of budgets.
+        weighed: whether people have weights, already converted to units in each row.
+        paired: whether rows are grouped by budget and weight; weights are converted to units later.
+        folded: whether people can have many rows, which are folded into entries.
     """
 
     table: Columns
@@ -99,26 +103,16 @@ class Plan:
     places: list[str] = field(default_factory=list)
     firsts: dict[Any, str] = field(default_factory=dict)
     apart: bool = False
+    budgets: bool = field(init=False)
+    weighed: bool = field(init=False)
+    paired: bool = field(init=False)
+    folded: bool = field(init=False)
 
-    @property
-    def budgets(self) -> bool:
-        """Whether there is a column of budgets."""
-        return isinstance(self.table.epsilon, str)
-
-    @property
-    def weighed(self) -> bool:
-        """Whether people have weights, already converted to units in each row."""
-        return self.table.units is not None
-
-    @property
-    def paired(self) -> bool:
-        """Whether rows are grouped by budget and weight; weights are converted to units later."""
-        return self.table.weights is not None
-
-    @property
-    def folded(self) -> bool:
-        """Whether people can have many rows, which are folded into entries."""
-        return self.table.person is not None
+    def __post_init__(self) -> None:
+        self.budgets = isinstance(self.table.epsilon, str)
+        self.weighed = self.table.units is not None
+        self.paired = self.table.weights is not None
+        self.folded = self.table.person is not None
 
     def add(self, each: Wanted) -> None:
         """Add the columns of a question."""

@@ -149,21 +149,21 @@ def kind_of_data(data: object) -> EngineKind | None:
     """Return the kind of a frame before Narwhals wraps it; None if it is unknown."""
     from narwhals import dependencies
 
-    known: dict[EngineKind, Callable[[Any], bool]] = {
-        "polars": lambda data: (
-            dependencies.is_polars_dataframe(data) or dependencies.is_polars_lazyframe(data)
-        ),
-        "pandas": dependencies.is_pandas_like_dataframe,
-        "pyarrow": dependencies.is_pyarrow_table,
-        "dask": dependencies.is_dask_dataframe,
-        "duckdb": dependencies.is_duckdb_relation,
-        "spark": lambda data: (
-            dependencies.is_pyspark_dataframe(data)
-            or dependencies.is_pyspark_connect_dataframe(data)
-        ),
-        "ibis": dependencies.is_ibis_table,
-    }
-    return next((kind for kind, is_one in known.items() if is_one(data)), None)
+    known: tuple[tuple[EngineKind, Callable[[Any], bool]], ...] = (
+        ("polars", dependencies.is_polars_dataframe),
+        ("polars", dependencies.is_polars_lazyframe),
+        ("pandas", dependencies.is_pandas_like_dataframe),
+        ("pyarrow", dependencies.is_pyarrow_table),
+        ("dask", dependencies.is_dask_dataframe),
+        ("duckdb", dependencies.is_duckdb_relation),
+        ("spark", dependencies.is_pyspark_dataframe),
+        ("spark", dependencies.is_pyspark_connect_dataframe),
+        ("ibis", dependencies.is_ibis_table),
+    )
+    for kind, is_one in known:
+        if is_one(data):
+            return kind
+    return None
 
 
 # Steps of a query as SQL strings, for engines that are slow to build a query from expressions.

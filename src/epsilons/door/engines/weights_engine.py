@@ -39,7 +39,7 @@ BUDGET = "the budget of a unit"
 
 
 def marked(table: Columns, weights: Weights) -> Columns:
-    """Use the mark `weights` of a table as the weights of people: see `weighed`."""
+    """Use the column that a table marks as `weights` as the weights of people: see `weighed`."""
     (mark,) = (mark for mark in table.marks if mark.parameter == "weights")
     others = tuple(each for each in table.marks if each is not mark)
     name = table.showing("weights")

@@ -31,7 +31,6 @@ from epsilons.door.count.asks import (
     Names,
     Rules,
     levels_of,
-    said,
     summed,
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
@@ -139,12 +138,11 @@ def read(
         y: a second number for each row, or None.
 
     Raises:
-        ArgumentError: an argument is not a single column, or the lengths or index labels differ.
+        ArgumentError: an argument is not a single column, or the lengths differ.
         ColumnError: a column does not contain numbers.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
-    unnamed({said("values", names.marks): values, "y": y, "epsilon": epsilon, "person": person})
     lenient = lenient or ladder is not None
     private = ladder is not None
     numbers_ = floats(values, names.values, lenient=lenient, private=private)
@@ -704,8 +702,8 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
     if absent is not None:
         parts["absent"] = absent.astype(np.int64)
     units = people.units
-    weighed = {name: part if units is None else part * units for name, part in parts.items()}
-    found = {name: people.added(part) for name, part in weighed.items()}
+    weight = 1 if units is None else units
+    found = {name: people.added(part * weight) for name, part in parts.items()}
     levels, level_of = people.by_level
     counts, heads = np.bincount(level_of, minlength=levels.size), None
     if units is not None:

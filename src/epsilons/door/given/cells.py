@@ -567,8 +567,8 @@ class ExcelFile(CellFile):
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the sheet, from the first one that is not empty.
 
-        openpyxl decides about each cell alone. It warns of dates that it cannot convert, with the
-        number in the cell: nobody may see that.
+        openpyxl converts each cell separately. If it cannot convert a date, it warns and quotes the
+        number in the cell. Such warnings are suppressed, because that number is private.
 
         Raises:
             MissingExtraError: openpyxl is not installed.
@@ -592,7 +592,7 @@ class ExcelFile(CellFile):
                         f"data: there is no sheet {self.sheet!r} in {str(self.path)!r}. The sheets "
                         f"are {', '.join(map(repr, sheets))}."
                     )
-                sheet.reset_dimensions()  # a file can state wrong ones
+                sheet.reset_dimensions()  # the dimensions stated in a file can be wrong
                 rows = sheet.iter_rows(values_only=True)
                 return list(dropwhile(lambda row: all(cell is None for cell in row), rows))
             finally:

@@ -125,6 +125,10 @@ def opened(given: object, name: str) -> Column:
         ArgumentError: it is not a single column.
     """
     column: Column | None
+    if hasattr(type(given), "columns"):
+        raise ArgumentError(
+            f'{name} is a table: give it as data=…, and name the column here, {name}="…".'
+        )
     try:
         column = _array(given) if isinstance(given, np.ndarray) else _other(given)
     except Exception:
@@ -248,11 +252,13 @@ def same_labels(**given: object) -> None:
     Raises:
         ArgumentError: labels differ.
     """
-    indexes: dict[str, Any] = {name: getattr(one, "index", None) for name, one in given.items()}
-    # A list also has an `index`, but that is a method.
-    labelled = [(name, index) for name, index in indexes.items() if hasattr(index, "equals")]
-    for name, index in labelled[1:]:
-        first, labels = labelled[0]
+    first, labels = "", None
+    for name, one in given.items():
+        index: Any = getattr(one, "index", None)
+        if not hasattr(index, "equals"):  # a list also has an `index`, but that is a method
+            continue
+        if labels is None:
+            first, labels = name, index
         if len(index) == len(labels) and not labels.equals(index):
             raise ArgumentError(
                 f"{first} and {name} have different labels (their .index): paired by position, a "

@@ -298,8 +298,16 @@ def opened(
 
 def moved(table: Columns) -> Columns:
     """Move a table to Polars, if that is faster than its engine: see `Engine.moved`."""
-    frame = _into_polars(table)
-    if frame is table.frame:
+    if not engine_of(table.frame).moved:
+        return table
+    own, wanted = table.frame, set(table.named.values())
+
+    def convert() -> nw.LazyFrame[Any]:
+        return own.select(*wanted).collect().lazy(backend="polars")
+
+    try:
+        frame = guarded(convert, *table.failure)
+    except EpsilonsError:  # PyArrow is missing, or ids have mixed types: no move
         return table
     return replace(table, frame=frame, types=guarded(frame.collect_schema, *table.failure))
 
@@ -507,19 +515,3 @@ def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
     if not text:
         what = f"{dtype}, but not of text"
         raise wrong_type("text", table.must(parameter), what, OF.get(parameter, "groups"))
-
-
-def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
-    """Return the frame in Polars, if that is faster than its engine: see `Engine.moved`."""
-    frame = table.frame
-    if not engine_of(frame).moved:
-        return frame
-    wanted = set(table.named.values())
-
-    def convert() -> nw.LazyFrame[Any]:
-        return frame.select(*wanted).collect().lazy(backend="polars")
-
-    try:
-        return guarded(convert, *table.failure)
-    except EpsilonsError:  # PyArrow is missing, or ids have mixed types: no move
-        return frame

@@ -53,7 +53,7 @@ UNREADABLE: Final = (
 
 @dataclass(frozen=True)
 class Told:
-    """The path of a file, and how the user says it is written."""
+    """The path of a text file, and its format as the user declares it."""
 
     path: str | os.PathLike[str]
     separator: str | None
@@ -63,7 +63,7 @@ class Told:
 def source(
     data: object, separator: object = None, decimal: object = None, thousands: object = None
 ) -> object:
-    """Return `data`, combined with how it is written if that is given.
+    """Return `data`, together with the declared format of a text file if any of it is given.
 
     Args:
         data: anything; with other arguments, the path of a file whose cells are text.
@@ -282,7 +282,7 @@ def numbers_frame(
     Args:
         rows: the name of each number, the number, and the ends of its interval. NaN stands for an
             interval that a number does not have.
-        more: the further columns by name. One that has the name of another is numbered.
+        more: the further columns by name. If a name is already taken, a number is appended.
     """
     first = ("name", "value", "low", "high")
     given = dict(zip(first, map(list, zip(*rows, strict=True)), strict=False))

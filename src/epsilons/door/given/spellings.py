@@ -317,7 +317,7 @@ _FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
 
 
 def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
-    """Return an expression that converts a column to a kind that its type does not have.
+    """Return an expression that converts a column to a kind that differs from its type.
 
     It runs on any engine, and text has the same grammar as in `parsed`, except that integers have
     at most 18 digits, not counting leading zeros. Entries that cannot be cast are set to null

@@ -19,6 +19,7 @@ from epsilons.draws.mechanisms.sums import (
     COARSE_BITS,
     MANY,
     around,
+    dot,
     lattice,
     noisy_cells,
     points,
@@ -50,7 +51,7 @@ def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[
 def multiples(unit: Fraction, weights: Integers) -> tuple[Fraction, ...]:
     """Return unit·k for each weight k; each distinct product is computed once."""
     found = {k: unit * k for k in set(weights.tolist())}
-    return tuple(found[k] for k in weights.tolist())
+    return tuple(map(found.__getitem__, weights.tolist()))
 
 
 # The mechanism of a mean under add/remove: two integer sums with joint noise.
@@ -74,7 +75,7 @@ class TwoSums:
 
     Reference:
         Paper *add-remove*, Algorithms 1-3, on integers and for personal weights. Proof:
-        docs/proofs/add-remove.md.
+        docs/proofs/add-remove.md (1).
 
     Attributes:
         levels: the rungs of the public ladder.
@@ -118,10 +119,9 @@ class TwoSums:
     def total(self, tally: Tally) -> tuple[int, int]:
         """Return the pair of lattice points of the data, before noise."""
         rung = np.searchsorted(self.levels, tally.levels)
-        weights = self.weights[rung].tolist()
-        weighted = sum(k * s for k, s in zip(weights, tally.sums.tolist(), strict=True))
-        people = sum(k * n for k, n in zip(weights, tally.counts.tolist(), strict=True))
-        t, all_of_it = int(self.steps * weighted // self.grid), self.steps * int(people)
+        weights = self.weights[rung]
+        t = self.steps * dot(weights, tally.sums) // self.grid
+        all_of_it = self.steps * dot(weights, tally.counts)
         (a, b), (c, d) = self.matrix
         return a * t + b * all_of_it, c * t + d * all_of_it
 
@@ -207,7 +207,7 @@ class CellSums:
 
     Reference:
         Algorithm 3 of paper *add-remove* for any number of cells (a mean has two: x and 1 − x), on
-        integers and for personal weights. Proof: docs/proofs/add-remove.md.
+        integers and for personal weights. Proof: docs/proofs/add-remove.md (1).
 
     Attributes:
         levels: the rungs of the public ladder.
@@ -338,6 +338,7 @@ class LevelCounts:
         person costs them at most the rate of their cell, and nothing if their rung is in no cell.
         The rate is at most an eighth of the cell's lowest rung (half of it for low rungs if budgets
         are unrelated to values), and never above ⅛.
+        Proof: docs/proofs/add-remove.md (1).
 
     Attributes:
         levels: the rungs of the public ladder.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
-from operator import add
 from typing import Any
 
 from epsilons.frozen import storable
@@ -47,7 +45,7 @@ class Composed:
 
 def added_up(losses: Iterable[tuple[Fraction | float, ...]]) -> tuple[Any, ...]:
     """Return the total loss of a person at each level, over several draws."""
-    return tuple(reduce(add, each) for each in zip(*losses, strict=True))
+    return tuple(map(sum, zip(*losses, strict=True)))
 
 
 def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:

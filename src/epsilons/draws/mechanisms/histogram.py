@@ -51,7 +51,7 @@ class CellTable(ABC):
         noise for a shift by that distance.
 
     Reference:
-        Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
+        Proof: docs/proofs/frequencies.md (14). Proof: docs/proofs/closed.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -171,7 +171,8 @@ class Histogram(CellTable):
         compares it with ε. Nothing is rounded after the counts.
 
     Reference:
-        Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
+        Algorithm 1 (HPF) of paper *correlated*, on integers.
+        Proof: docs/proofs/frequencies.md (14).
 
     Attributes:
         law: the distribution of the noise of each cell.
@@ -203,7 +204,7 @@ class ClosedHistogram(CellTable):
 
     Reference:
         Hardt and Talwar (2010): noise of the norm whose unit ball is the set of all changes by one
-        person; here on integers and for personal weights. Proof: docs/proofs/closed.md.
+        person; here on integers and for personal weights. Proof: docs/proofs/closed.md (1).
 
     Attributes:
         law: the joint distribution of the noise of all cells.
@@ -223,8 +224,8 @@ class ClosedHistogram(CellTable):
         people = [count * self.reach for count in self.counts.tolist()]
         if tally.cells.sum(axis=1).tolist() != people:
             raise PrivacyError(
-                "The cells of a level do not sum to one unit for each of its people: noise that "
-                "sums to zero would show it. Nothing was drawn."
+                "The cells of a level do not sum to one unit for each of its people. Their sum "
+                "gets no noise, so it would reveal this. Nothing was drawn."
             )
         return super().total(tally)
 

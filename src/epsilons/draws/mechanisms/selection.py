@@ -244,7 +244,7 @@ class Selection:
         If a person of weight k moves, either of the two differences changes by at most (l + r)·k.
         If a person is added or removed, it changes by at most max(l, r)·k. So every distance
         changes by at most half of k·spread. Every log-ratio of probabilities, including the
-        normalizer, is at most k·spread/scale. Proof: docs/proofs/gaussian.md.
+        normalizer, is at most k·spread/scale. Proof: docs/proofs/gaussian.md (1).
 
     Reference:
         McSherry and Talwar 2007; paper *gaussian*, Algorithm 2, with weights in place of sampling,

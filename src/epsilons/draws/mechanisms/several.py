@@ -43,7 +43,7 @@ class SeveralSums:
 
     Reference:
         Hardt and Talwar (2010): noise of the norm whose unit ball is the set of all changes by one
-        person; here on integers and for personal weights. Proof: docs/proofs/cube.md.
+        person; here on integers and for personal weights. Proof: docs/proofs/cube.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -201,7 +201,7 @@ class Parallel:
 
     Reference:
         McSherry (2009), parallel composition, Theorem 4. Here a person's group is public, so the
-        theorem also applies under replacement. Proof: docs/proofs/parallel.md.
+        theorem also applies under replacement. Proof: docs/proofs/parallel.md (1).
 
     Attributes:
         levels: budget levels ε of all people.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Final, overload
@@ -15,7 +15,7 @@ from epsilons.budgets.allocation import Allocation
 from epsilons.door import Tally
 from epsilons.draws.noise import DiscreteLaplace, Law, PointMass, Source, below_many
 from epsilons.frozen import storable
-from epsilons.risk import Weighing, stair_noise
+from epsilons.risk import StairNoise, Weighing
 from epsilons.types import Floats, Integers, freeze
 
 # The immutable mechanisms that are verified. All draws of the central model use such an object.
@@ -42,9 +42,91 @@ COARSE_BITS = 16
 """The minimum number of bits of the largest weight if there are many cells."""
 
 
+@dataclass(frozen=True, eq=False)
+class _WeightedSum:
+    """A weighted integer sum with one noise: what `Additive` and `SumAndSquares` share."""
+
+    levels: Floats
+    counts: Integers
+    weights: Integers
+    reach: int
+    grid: int
+    law: Law
+    divisor: Fraction
+    bounds: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.counts, self.weights)
+
+    @property
+    def keep(self) -> tuple[Fraction, ...] | None:
+        """None, because everyone is used without sampling."""
+        return None
+
+    @property
+    def parts(self) -> tuple[Fraction, Fraction]:
+        """The factors of the sum, and of the sum of squares if there is one."""
+        return PARTS_OF_A_MEAN
+
+    def point(self, sums: Integers, part: Fraction = Fraction(1)) -> int:
+        """Return the lattice point floor(Σ k·part·sum / grid) for given sums by level.
+
+        Args:
+            sums: the sum of each level.
+            part: a factor of all sums.
+        """
+        return dot(self.weights, sums) * part.numerator // (self.grid * part.denominator)
+
+    def mean(self, point: int | Fraction) -> float:
+        """Return the mean of a lattice point, in data units; it can be outside the bounds."""
+        lo, hi = self.bounds
+        return (lo + hi) / 2.0 + (hi - lo) * ratio(point - self._middle, self.divisor)
+
+    def means(self, points: npt.NDArray[Any]) -> Floats:
+        """Return `mean` for an array of lattice points."""
+        lo, hi = self.bounds
+        # Python integers are subtracted exactly. The middle may not fit int64, but fits a float.
+        middle = int(self._middle) if points.dtype == object else float(self._middle)
+        offsets = np.asarray(points - middle, dtype=np.float64)
+        return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the Laplace noise, in lattice steps.
+
+        For staircase noise it is steps/rate, the scale of Laplace noise with the same loss.
+        """
+        return self.law.pieces.scale
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator of the mean on a unit range, with the integer weights of the mechanism."""
+        weights, pieces = self.weights / float(self.divisor), self.law.pieces
+        if pieces.steps > 1:
+            stairs = StairNoise(self.law, ratio(Fraction(pieces.steps), self.divisor))
+            return Weighing(weights, self.counts, stairs.scale, stairs=stairs)
+        scale = ratio(pieces.scale, self.divisor) / float(self.parts[0])
+        return weighed(weights, self.counts, scale, self.keep)
+
+    @cached_property
+    def slack(self) -> float:
+        """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
+        return (1.0 / self.grid + ratio(Fraction(2), self.divisor)) / float(min(self.parts))
+
+    @cached_property
+    def _middle(self) -> Fraction:
+        """The lattice point of the middle of the range."""
+        return Fraction(self.all_weights, 2)
+
+    @cached_property
+    def all_weights(self) -> int:
+        """Σ k over all people."""
+        return dot(self.weights, self.counts)
+
+
 @storable("mechanisms.Additive")
 @dataclass(frozen=True, eq=False)
-class Additive:
+class Additive(_WeightedSum):
     """A weighted integer sum plus integer noise.
 
     A person's value is an integer g in [0, grid]. The mechanism draws the lattice point floor(Σ k·g
@@ -61,7 +143,7 @@ class Additive:
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
-        docs/proofs/additive.md.
+        docs/proofs/additive.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -77,33 +159,12 @@ class Additive:
     """
 
     kind = "sum"
-    levels: Floats
-    counts: Integers
-    weights: Integers
-    reach: int
-    grid: int
-    law: Law
-    divisor: Fraction
-    bounds: tuple[float, float]
     keep: tuple[Fraction, ...] | None = None
     moves: int = 1
-
-    def __post_init__(self) -> None:
-        freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> int:
         """Return the lattice point of the data, before noise."""
         return self.point(tally.sums)
-
-    def point(self, sums: Integers, part: Fraction = Fraction(1)) -> int:
-        """Return the lattice point floor(Σ k·part·sum / grid) for given sums by level.
-
-        Args:
-            sums: the sum of each level.
-            part: a factor of all sums.
-        """
-        weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
-        return int(weighted * part.numerator // (self.grid * part.denominator))
 
     @overload
     def draw(self, source: Source, size: None = None, total: int = 0) -> int: ...
@@ -129,57 +190,19 @@ class Additive:
             return noise.astype(object) + total
         return noise + total  # both are below 2⁶² in absolute value
 
-    def estimate(self, drawn: int | Fraction) -> float:
-        """Return the mean of a lattice point, in data units; it can be outside the bounds."""
-        lo, hi = self.bounds
-        return (lo + hi) / 2.0 + (hi - lo) * ratio(drawn - self._middle, self.divisor)
+    def estimate(self, drawn: int) -> float:
+        """Return the mean of a drawn lattice point, in data units; it can be outside the bounds."""
+        return self.mean(drawn)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """Return `estimate` for an array of draws."""
-        lo, hi = self.bounds
-        # Python integers are subtracted exactly. The middle may not fit int64, but fits a float.
-        middle = int(self._middle) if drawn.dtype == object else float(self._middle)
-        offsets = np.asarray(drawn - middle, dtype=np.float64)
-        return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
+        return self.means(drawn)
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
         """The largest loss of a person at each level; ∞ for people who are used without noise."""
         far = self.reach * self.moves
         return tuple(self.law.loss(-(-k * far // self.grid)) for k in self.weights.tolist())
-
-    @property
-    def scale(self) -> Fraction:
-        """The scale of the Laplace noise, in lattice steps.
-
-        For staircase noise it is steps/rate, the scale of Laplace noise with the same loss.
-        """
-        return self.law.pieces.scale
-
-    @cached_property
-    def weighing(self) -> Weighing:
-        """The estimator on a unit range, with the integer weights of the mechanism."""
-        weights = self.weights / float(self.divisor)
-        stairs = stair_noise(self.law, ratio(Fraction(self.law.pieces.steps), self.divisor))
-        if stairs is not None:
-            return Weighing(weights, self.counts, stairs.scale, stairs=stairs)
-        return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
-
-    @cached_property
-    def slack(self) -> float:
-        """Bound on the rounding error of values, means of rows, sum and noise, on a unit range."""
-        return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
-
-    @cached_property
-    def _middle(self) -> Fraction:
-        """The lattice point of the middle of the range."""
-        return Fraction(self.all_weights, 2)
-
-    @cached_property
-    def all_weights(self) -> int:
-        """Σ k over all people."""
-        people = zip(self.weights.tolist(), self.counts.tolist(), strict=True)
-        return sum(k * n for k, n in people)
 
 
 def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
@@ -202,8 +225,7 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
     shift = lattice(spent, most=WEIGHT_BITS, reserved=0)
     scale = Fraction(2) ** shift
     weights = weights_of(spent, shift)
-    divisor = Fraction(sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True)))
-    divisor /= Fraction(allocation.total)
+    divisor = dot(weights, counts) / Fraction(allocation.total)
     law = DiscreteLaplace(scale)
     return Additive(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
 
@@ -215,8 +237,7 @@ def _stepped(
     unit_loss, steps = Fraction(law.pieces.rate), law.pieces.steps
     units = [math.floor(Fraction(each) / unit_loss) for each in spent.tolist()]
     weights = np.array([unit * steps for unit in units], dtype=np.int64)[level]
-    people = zip(weights.tolist(), allocation.counts.tolist(), strict=True)
-    divisor = Fraction(sum(k * n for k, n in people))
+    divisor = Fraction(dot(weights, allocation.counts))
     return Additive(allocation.levels, allocation.counts, weights, grid, grid, law, divisor, bounds)
 
 
@@ -251,6 +272,8 @@ def sampled_losses(
 ) -> tuple[Fraction | float, ...]:
     """Return upper bounds on the losses of people who are sampled.
 
+    Proof: docs/proofs/sampling.md (1).
+
     Args:
         levels: the budgets for which the sampling probabilities were chosen.
         losses: the losses of people who are kept with certainty.
@@ -280,6 +303,11 @@ def weighed(
         return Weighing(weights, counts, scale)
     chances = np.array([float(p) for p in keep])
     return Weighing(weights * chances, counts, scale, chances)
+
+
+def dot(first: Integers, second: Integers) -> int:
+    """Return Σ first·second exactly, in Python integers."""
+    return int(first.astype(object) @ second.astype(object))
 
 
 def ratio(numerator: Fraction, denominator: Fraction) -> float:
@@ -348,7 +376,7 @@ that of values is smaller, and the privacy loss is the same."""
 
 @storable("mechanisms.SumAndSquares")
 @dataclass(frozen=True, eq=False)
-class SumAndSquares:
+class SumAndSquares(_WeightedSum):
     """A weighted sum of integers, and a weighted sum of their centred squares, each with noise.
 
     A person's value is an integer g in [0, grid], and their square is v = floor((g − grid/2)² /
@@ -366,7 +394,7 @@ class SumAndSquares:
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
-        docs/proofs/moment.md.
+        docs/proofs/moment.md (1).
 
     Attributes:
         levels: budget levels ε.
@@ -383,24 +411,12 @@ class SumAndSquares:
 
     LATER: ClassVar = ("parts",)
     kind = "sum and squares"
-    keep = None
-    levels: Floats
-    counts: Integers
-    weights: Integers
-    reach: int
-    grid: int
-    law: Law
-    divisor: Fraction
-    bounds: tuple[float, float]
     parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN
-
-    def __post_init__(self) -> None:
-        freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
         """Return the lattice points of Σ k·a·g and Σ k·b·v, before noise."""
         first, second = self.parts
-        return self.alone.point(tally.sums, first), self.alone.point(tally.squares, second)
+        return self.point(tally.sums, first), self.point(tally.squares, second)
 
     @overload
     def draw(
@@ -429,12 +445,12 @@ class SumAndSquares:
 
     def estimate(self, drawn: tuple[int, int]) -> float:
         """Return the mean of a drawn pair, in data units; it can be outside the bounds."""
-        return self.alone.estimate(int(drawn[0]) / self.parts[0])
+        return self.mean(int(drawn[0]) / self.parts[0])
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
         """Return `estimate` for an array of draws."""
         first = drawn[:, 0]
-        return self.alone.estimates(first if self.parts[0] == 1 else first / float(self.parts[0]))
+        return self.means(first if self.parts[0] == 1 else first / float(self.parts[0]))
 
     def moments(self, drawn: tuple[int, int]) -> tuple[float, float]:
         """Return the noisy first and second moment around the middle, on a unit range.
@@ -443,7 +459,7 @@ class SumAndSquares:
             Σ w·(x − ½) and Σ w·(x − ½)² plus noise, with weights w = k/Σk.
         """
         whole = Fraction(self.all_weights)
-        first, second = (int(each) / part for each, part in zip(drawn, self.parts, strict=True))
+        first, second = int(drawn[0]) / self.parts[0], int(drawn[1]) / self.parts[1]
         return ratio(first - whole / 2, whole), ratio(second, whole)
 
     @property
@@ -460,39 +476,10 @@ class SumAndSquares:
         )
 
     @property
-    def scale(self) -> Fraction:
-        """The scale of each noise, in lattice steps."""
-        return self.alone.scale
-
-    @cached_property
-    def weighing(self) -> Weighing:
-        """The estimator of the mean on a unit range, with the integer weights of the mechanism."""
-        alone = self.alone.weighing
-        return replace(alone, scale=alone.scale / float(self.parts[0]))
-
-    @property
-    def slack(self) -> float:
-        """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
-        return self.alone.slack / float(min(self.parts))
-
-    @property
-    def all_weights(self) -> int:
-        """Σ k over all people."""
-        return self.alone.all_weights
-
-    @cached_property
     def alone(self) -> Additive:
-        """The mechanism of the first sum, which gives the mean."""
-        return Additive(
-            self.levels,
-            self.counts,
-            self.weights,
-            self.reach,
-            self.grid,
-            self.law,
-            self.divisor,
-            self.bounds,
-        )
+        """The mechanism of the first sum by itself, which gives the mean."""
+        own = self.levels, self.counts, self.weights, self.reach, self.grid
+        return Additive(*own, self.law, self.divisor, self.bounds)
 
 
 def reach_of(grid: int, parts: tuple[Fraction, Fraction]) -> int:
@@ -541,13 +528,12 @@ def with_squares(
     """
     weights, divisor, grid = alone.weights, alone.divisor, alone.grid
     reach = reach_of(grid, parts)
-    if alone.law.loss(1) != np.inf:  # without noise, the second rounding costs no privacy
+    if alone.law.pieces.scale:  # without noise, the second rounding costs no privacy
         weights = np.maximum(weights - 1, 0)
         if reach != grid:
             smaller = [k * grid // reach for k in weights.tolist()]
             weights = np.array(smaller, dtype=np.int64)
-        people = zip(weights.tolist(), alone.counts.tolist(), strict=True)
-        divisor = Fraction(sum(k * n for k, n in people)) / total
+        divisor = dot(weights, alone.counts) / total
     return SumAndSquares(
         alone.levels,
         alone.counts,

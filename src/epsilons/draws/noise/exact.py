@@ -338,7 +338,7 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
     Raises:
         ArgumentError: `p` or `q` is not an integer in this range.
 
-    Guarantee: Bernoulli(e^{-p/q}), exactly.
+    Guarantee: Bernoulli(e^{-p/q}), exactly. Proof: docs/proofs/noise.md (1).
 
     Reference: Canonne, Kamath and Steinke (2020), The Discrete Gaussian for Differential Privacy,
     Algorithm 1, which needs only uniform integers.
@@ -380,7 +380,7 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
         ArgumentError: `p` or `q` is not of this form.
 
     Guarantee: independent, Bernoulli(e^{-p/q}) for each p, exactly. A float filter decides outside
-    the proven `BAND`, and integer arithmetic decides inside it.
+    the proven `BAND`, and integer arithmetic decides inside it. Proof: docs/proofs/noise.md (1).
     """
     q = natural("q", q, 1)
     if q > LARGEST:
@@ -451,7 +451,7 @@ def count(source: Source, t: int, s: int) -> int:
     Returns:
         A count of at least 0.
 
-    Guarantee: P(Y = y) = (1 - a) a^y with a = e^{-s/t}, exactly.
+    Guarantee: P(Y = y) = (1 - a) a^y with a = e^{-s/t}, exactly. Proof: docs/proofs/noise.md (2).
 
     Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. U is uniform below t and accepted
     with probability e^{-U/t}; V has ratio e^{-1}. Then X = U + tV has ratio e^{-1/t}, and X // s

@@ -247,6 +247,7 @@ class Geometric(_Scaled):
     """The geometric law on 0, 1, 2, ...
 
     Guarantee: P(x) = (1 - a) a^x for x >= 0, with a = e^{-1/scale}; draws are exact.
+    Proof: docs/proofs/noise.md (2).
 
     Args:
         scale: an integer or `Fraction` above zero; floats are refused.
@@ -317,6 +318,7 @@ class DiscreteLaplace(_Scaled):
     """The discrete Laplace law on all integers, also called the two-sided geometric.
 
     Guarantee: P(x) = (1 - a)/(1 + a) a^|x|, with a = e^{-1/scale}; draws are exact.
+    Proof: docs/proofs/noise.md (3).
 
     Args:
         scale: an integer or `Fraction` above zero; floats are refused.

@@ -114,6 +114,7 @@ class Laplaces(PairLaw):
 
     Guarantee: P(x, y) is proportional to e^{-(|x| + |y|) / scale} on all pairs of integers; draws
     are exact. A shift by (s, t) changes log P by at most (|s| + |t|) / scale.
+    Proof: docs/proofs/noise.md (3).
 
     Args:
         scale: an integer or `Fraction` above zero.
@@ -195,6 +196,7 @@ class Staircase2D(Stairs, PairLaw):
     Guarantee: P(x, y) is proportional to e^{-rate level(|x| + |y|)} on all pairs of integers, with
     level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by (s, t),
     |s| + |t| <= steps, changes no level by more than 1, so it changes log P by at most `rate`.
+    Proof: docs/proofs/stairs.md (2), (5).
 
     How draws work: 4s pairs have distance s >= 1, namely (s - a, a) for a = 0, ..., s - 1, and
     their rotations by quarter turns. Beyond the first ring, s = inner + r + h steps with 0 <= r <
@@ -406,6 +408,7 @@ class Hourglass(Stairs, PairLaw):
     where h = j + |k - j| for x >= 0 and h = j + |k + j| for x < 0; draws are exact. A shift by
     (s, steps - s), 0 <= s <= steps, or by its negative changes no h by more than 1, so it changes
     log P by at most `rate`. Both x and y are distributed as `Staircase(rate, steps, inner)`.
+    Proof: docs/proofs/stairs.md (3), (5).
 
     Args:
         rate: the privacy loss per unit of change: an integer or `Fraction` above zero.

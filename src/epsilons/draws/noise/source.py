@@ -30,8 +30,6 @@ def integer(name: str, value: object) -> int:
     Raises:
         ArgumentError: `value` is not an integer.
     """
-    if type(value) is int:  # the common case first, for speed
-        return value
     if not isinstance(value, bool):
         try:
             return operator.index(value)  # type: ignore[arg-type]
@@ -51,7 +49,7 @@ def natural(name: str, value: object, least: int = 0) -> int:
     Raises:
         ArgumentError: `value` is not an integer of at least `least`.
     """
-    number = integer(name, value)
+    number = value if type(value) is int else integer(name, value)
     if number < least:
         raise ArgumentError(f"{name} must be at least {least}.")
     return number
@@ -184,6 +182,13 @@ class Seeded(Source):
 
     Raises:
         ArgumentError: the seed is not an integer of at least 0.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> asked = {"epsilon": [0.5, 1.0], "bounds": (0, 24)}
+        >>> first, second = (ep.mean([3.5, 8.0], source=ep.Seeded(1), **asked) for _ in range(2))
+        >>> first.value == second.value, first.private
+        (True, False)
     """
 
     private = False

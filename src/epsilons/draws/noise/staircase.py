@@ -296,6 +296,7 @@ class Staircase(Stairs, Law):
     Guarantee: P(x) is proportional to e^{-rate level(|x|)} with
     level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by at most `steps`
     changes no level by more than 1, so it changes log P by at most `rate`.
+    Proof: docs/proofs/stairs.md (1), (5).
 
     Args:
         rate: the privacy loss per unit of change: an integer or `Fraction` above zero.

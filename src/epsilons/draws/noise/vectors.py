@@ -165,7 +165,8 @@ class Closed(VectorLaw):
             nearly all proposals would be rejected (see `TRIES`).
 
     Reference: Hardt and Talwar (2010), On the geometry of differential privacy: noise of the norm
-    whose unit ball is the set of all changes by one person. Proof: docs/proofs/closed.md.
+    whose unit ball is the set of all changes by one person.
+    Proof: docs/proofs/closed.md (1), (3), (4), (5).
     """
 
     scale: Fraction
@@ -177,7 +178,7 @@ class Closed(VectorLaw):
         if self.cells > FEW and self.cells - 1 > TRIES * self.scale:
             raise ArgumentError(
                 f"cells={self.cells} are too many for noise of so small a scale: at most {FEW}, or "
-                f"{TRIES} times the scale and one."
+                f"1 + {TRIES} times the scale."
             )
 
     @property
@@ -384,7 +385,8 @@ class Cube(VectorLaw):
             rejected.
 
     Reference: Hardt and Talwar (2010), On the geometry of differential privacy: noise of the norm
-    whose unit ball is the set of all changes by one person. Proof: docs/proofs/cube.md.
+    whose unit ball is the set of all changes by one person.
+    Proof: docs/proofs/cube.md (1), (2), (3), (4).
     """
 
     scale: Fraction

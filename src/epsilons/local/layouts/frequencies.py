@@ -135,7 +135,7 @@ class RapporLayout(Layout):
             return (np.empty((0, self.cells), dtype=np.bool_),)
         _, rows = groups[0]
         if len(groups) > 1 or rows.shape[1] != self.width:
-            raise DataError("A report is malformed: it has not a bit for each category.")
+            raise DataError("A report is malformed: it does not have one bit for each category.")
         return (unpacked(rows, self.cells),)
 
     def fields(self, size: int) -> list[Any] | None:
@@ -160,5 +160,5 @@ def layout(parameters: bytes) -> Layout:
         raise DataError("A report is malformed: the parameters of frequencies have 21 bytes.")
     cells, code, _, _ = PARAMETERS.unpack(parameters)
     if code not in _METHODS:
-        raise DataError("A report is of a method for frequencies that is not known.")
+        raise DataError("A report is malformed: its method for frequencies is unknown.")
     return _METHODS[code](cells)

@@ -80,9 +80,9 @@ class VectorLayout(Layout):
             if matrix.shape[1] == 8 * self.dimension:
                 public, given = rows, np.ascontiguousarray(matrix).view("<f8").astype(np.float64)
             elif matrix.shape[1]:
-                raise DataError("A report is malformed: a vector is not of its dimension.")
+                raise DataError("A report is malformed: a vector has the wrong dimension.")
         if not np.array_equal(public, np.flatnonzero(signs == 0)):
-            raise DataError("A report is malformed: a vector is there with signs, or without.")
+            raise DataError("A report is malformed: it must have either signs or a vector.")
         return (
             signs,
             whole(table["distance"], np.uint8),

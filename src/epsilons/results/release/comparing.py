@@ -18,7 +18,7 @@ from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.results.report import numbers, phrases
 from epsilons.results.report.shown import Written
 from epsilons.risk import compared
-from epsilons.risk.margins import Bounds, Estimated, Weighed, weighted_ends
+from epsilons.risk.margins import Bounds, Estimated, Weighed, reopened, weighted_ends
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
@@ -164,6 +164,16 @@ class Comparisons(Written, Sequence[Compared]):
         holds: a sentence on the conditions under which the intervals hold.
         lines: the two releases that are compared, in words; empty for groups of one release.
         private: False if a release was drawn from a seed.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> groups = {"by": ["a", "b"] * 200, "groups": ["a", "b"]}
+        >>> asked = {"epsilon": 1.0, "bounds": (0, 24), "source": ep.Seeded(1)}
+        >>> compared = ep.mean([3, 8] * 200, **asked, **groups).differences()
+        >>> len(compared), compared.confidence
+        (1, 0.95)
+        >>> print(compared[0])
+        Difference, b minus a: 5.33   (95 % interval 4.49 to 6.17)
     """
 
     title: str
@@ -268,6 +278,14 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
         the intervals miss with probability at most 1 − confidence. For means, shares and counts
         under replace this requires that the budgets and settings of the second release were not
         chosen in view of the first result. Proof: docs/proofs/risk.md (29), (31), (32).
+
+    Examples:
+        >>> import epsilons as ep
+        >>> asked = {"epsilon": [0.5, 1.0, 1.0, 2.0] * 50, "bounds": (0, 24)}
+        >>> first = ep.mean([3, 8, 1, 6] * 50, source=ep.Seeded(1), **asked)
+        >>> second = ep.mean([9, 9, 8, 9] * 50, source=ep.Seeded(2), **asked)
+        >>> print(ep.compare(first, second)[0])
+        Change, second minus first: 4.76   (95 % interval 3.74 to 5.78)
     """
     level = parameters.confidence(confidence)
     _check(first, second)
@@ -278,6 +296,9 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
     )
     before, after = one[[i for i, _ in places]], other[[j for _, j in places]]
     lo, hi = _limits(first)
+    drawn, again = (np.atleast_1d(each.estimate.unclipped) for each in (first, second))
+    apart = np.array([again[j] - drawn[i] for i, j in places], dtype=np.float64)
+    changes = reopened(changes, apart, (lo - hi, hi - lo))
     small, large = sorted((abs(lo), abs(hi)))
     with np.errstate(divide="ignore", invalid="ignore"):
         families = [("change", after - before, changes, (lo - hi, hi - lo))]
@@ -485,11 +506,13 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
     else:
         low, high = estimate.band(assumption, confidence)
         ends = [(low[i] - high[j], high[i] - low[j]) for i, j in pairs]
-    value, wide, rows = estimate.compared_by, estimate.unit, []
+    value, drawn, wide, rows = estimate.compared_by, estimate.unclipped, estimate.unit, []
     for (i, j), (a, b) in zip(pairs, ends, strict=True):
         sign = 1.0 if value[i] >= value[j] else -1.0
         first, second = (i, j) if sign > 0.0 else (j, i)
         least, most = (float(np.clip(end, -wide, wide)) for end in sorted((sign * a, sign * b)))
+        apart = float(drawn[first] - drawn[second])
+        least, most = reopened((least, most), apart, (-wide, wide))
         told = float(value[first] - value[second]), least, most, confidence
         unit, nothing = release.unit, least <= -wide and most >= wide
         one, other, shares = labels[first], labels[second], estimate.in_percent

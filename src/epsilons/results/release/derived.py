@@ -424,7 +424,7 @@ class Side(NamedTuple):
             the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
             intervals.
         cap: the cap with the smallest typical error under this assumption; None if unknown. If this
-            release gave everyone the lowest weight, no cap is larger than that.
+            release gave everyone the weight of the lowest level, the cap is at most that level.
         typical: the typical error with this cap; None if unknown.
     """
 

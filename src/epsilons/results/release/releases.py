@@ -161,6 +161,16 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         spent: the amount spent on all releases together, as a function of ε.
         mechanism: all mechanisms that were used, for `epsilons.verify.exact`.
         title: a title for all releases together; None if the caller gave none.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> questions = [ep.Mean(hours, bounds=(0, 24)), ep.Variance(hours, bounds=(0, 24))]
+        >>> releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(1))
+        >>> releases.names, round(releases.spent(0.5), 3)
+        (('Mean', 'Variance'), 0.5)
+        >>> ep.verify.exact(releases.mechanism).holds
+        True
     """
 
     LATER: ClassVar = ("title",)
@@ -307,6 +317,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             column = "" if one.name is None else f", column {legible(one.name)}"
             how = f"{one.statistic}, method {one.method}{column}"
             yield sheet.Fact(block.name, f"{how}. {one.treats}".strip())
+        yield from (sheet.Fact("Menu", each) for each in said.once(one.menu for one in self.each))
         yield sheet.Fact("Neighbours", words.neighbours_are(self.each[0].neighbours))
         yield from said.in_a_ledger(self.each)
 

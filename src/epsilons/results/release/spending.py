@@ -124,17 +124,6 @@ class Spending(Sequence[Spent]):
         """
         return ByLevel(levels, spent, None)
 
-    def of_weights(self, name: str | None, assumption: Assumption) -> tuple[str, str]:  # noqa: ARG002
-        """Return two sentences about weights; both are empty if people have no weights.
-
-        The first is to append to what is protected, the second to what is assumed.
-
-        Args:
-            name: the column of weights; None for an array.
-            assumption: the assumption about the data.
-        """
-        return "", ""
-
     def __call__(self, epsilon: float) -> float:
         """Return how much a person with this budget spent."""
         return float(self.for_each([epsilon])[0])

@@ -110,7 +110,10 @@ def added_up(cells: Floats, parts: Integers) -> Floats:
 
 
 def _lattice_point(margin: RatioCells) -> float:
-    """An upper bound on the length of one lattice step of the noise, in units of weight."""
+    """An upper bound on the length of one lattice step of the noise, in units of weight.
+
+    Proof: docs/proofs/frequencies.md (13).
+    """
     return 1.0 + (margin.scale / margin.whole_scale if isinstance(margin, TotalledCells) else 0.0)
 
 

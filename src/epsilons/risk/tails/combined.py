@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final
@@ -163,6 +163,19 @@ class Combined:
         return found
 
 
+def _log_exceeds(logs: list[float], t: float) -> float:
+    """The bound of `Combined.log_exceeds`, for one number and one row of the table."""
+    place = min(t / _STEP, 1e7)
+    left = min(int(place), _MOST - 2)
+    part, here, after = place - left, logs[left], logs[left + 1]
+    if 1.0 < part < 2.0:
+        return min(after, 0.0)
+    found = after + (part - 1.0) * (logs[left + 2] - after)
+    if left > 0 and part <= 1.0:
+        found = min(found, here + part * (here - logs[left - 1]))
+    return min(found, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Spanned(Combined):
     """Tails of X + m·Y for all m between two adjacent tabulated values of m.
@@ -191,7 +204,7 @@ def _highest(logs: Floats, slopes: Floats) -> Floats:
 
     Between two points the sum is below the extended chords of both adjacent intervals. It can
     exceed its tabulated values only in an interval with an increase before it and a decrease after
-    it.
+    it. Proof: docs/proofs/groups.md (9).
     """
     steps = np.diff(logs)
     rising = steps[:, None, :] > -_STEP * slopes[..., None]
@@ -273,7 +286,7 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
     """Bounds on the tail of Σ v·z at all points, for any number of cells.
 
     It works like `_of_four`, but chooses a unit in which the probability beyond half of the period
-    is negligible, by Chernoff's bound for independent noises.
+    is negligible, by Chernoff's bound for independent noises. Proof: docs/proofs/groups.md (8).
     """
     theta, _ = _sines()
     used = np.array([each for each in coefficients if each != 0.0])
@@ -395,7 +408,10 @@ def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
 
 
 def _of_two(a: float, b: float) -> Floats:
-    """The tail of a·X + b·Y, for independent Laplace noises of scale 1 and 0 ≤ b ≤ a."""
+    """The tail of a·X + b·Y, for independent Laplace noises of scale 1 and 0 ≤ b ≤ a.
+
+    Proof: docs/proofs/groups.md (6).
+    """
     if b <= 0.0:
         return 0.5 * np.exp(-_ABOVE / a)
     if a - b < 1e-6:
@@ -469,6 +485,8 @@ _STEPS: Final = 96
 """Number of intervals into which a sampling error is divided; a larger number gives a tighter
 bound."""
 
+_PLACES: Final = np.linspace(0.0, 1.0, _STEPS + 1)
+
 _AT: Final = np.concatenate([np.linspace(0.0, 12.0, 301), np.geomspace(12.1, 300.0, 80)])
 """Points at which a tail is tabulated, in standard deviations of the noise."""
 
@@ -508,10 +526,11 @@ class Contrast:
         square -= float(self.values.sum()) ** 2 / k
         return self.closed.variance * k / (k - 1) * max(square, 0.0) * self.scale**2
 
-    def deviation(self, shift: float, square: float, beta: float) -> float:
+    def deviation(self, shift: float, square: float, beta: float, most: float = math.inf) -> float:
         """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, where X is this noise.
 
-        S is independent of X, with P(±S > s) ≤ exp(−2s²/square).
+        S is independent of X, with P(±S > s) ≤ exp(−2s²/square). The result can be any larger
+        number than `most` if there is no such α up to `most`.
         """
         if not math.isfinite(self.scale):
             return math.inf
@@ -523,17 +542,22 @@ class Contrast:
             shift, sigma = shift + 40.0 * sigma, 0.0
 
         def excess(beyond: float) -> float:
-            far = np.array([beyond, 2.0 * shift + beyond])
-            both = self.tail(far) if sigma == 0.0 else self._beside(far, sigma)
-            return float(both.sum()) - beta
+            far = (beyond, 2.0 * shift + beyond)
+            if sigma == 0.0:
+                return sum(map(self.beyond, far)) - beta
+            return float(self._beside(np.array(far), sigma).sum()) - beta
 
-        return shift + least(excess, unit + sigma)
+        return shift + least(excess, unit + sigma, max(most - shift, 0.0))
 
     def tail(self, alpha: Floats) -> Floats:
         """Bound on P(X > alpha) from the next table point below; 1 if alpha is not positive."""
         far = np.asarray(alpha, dtype=np.float64) / math.sqrt(self.variance)
         place = np.searchsorted(_AT, far, side="right") - 1
         return np.where(far > 0.0, self._known[np.maximum(place, 0)], 1.0)
+
+    def beyond(self, alpha: float) -> float:
+        """The bound of `tail`, for one number."""
+        return float(self.tail(np.array([alpha]))[0])
 
     @cached_property
     def _known(self) -> Floats:
@@ -555,7 +579,7 @@ class Contrast:
 
     def _convolved(self, alpha: Floats, above: Callable[[Floats], Floats]) -> Floats:
         """Bound on P(S + X > alpha), where `above` bounds P(S > s) for s ≥ 0."""
-        ends = alpha[:, None] * np.linspace(0.0, 1.0, _STEPS + 1)
+        ends = alpha[:, None] * _PLACES
         beyond = above(ends)
         pieces = beyond[:, :-1] - beyond[:, 1:]
         near = (pieces * self.tail(alpha[:, None] - ends[:, 1:])).sum(axis=1)
@@ -586,6 +610,10 @@ class Hull(Contrast):
             return rows
         return np.asarray(rows - (rows.max(axis=1) + rows.min(axis=1))[:, None] / 2.0)
 
+    def times(self, factor: float) -> Hull:
+        """The noise times a positive factor."""
+        return replace(self, scale=self.scale * factor)
+
     @cached_property
     def variance(self) -> float:
         """The largest variance of the noise of any of the linear combinations."""
@@ -597,7 +625,7 @@ class Hull(Contrast):
         largest = np.abs(self._rows).max(axis=1)
         rows, units = self._rows[largest > 0.0], _WIDER * largest[largest > 0.0]
         cells = None if self.closed is None else self.closed.cells
-        found = [_of_four(cells, tuple(row.tolist())) for row in rows / units[:, None]]
+        found = [_of_four(cells, _alike(row)) for row in (rows / units[:, None]).tolist()]
         logs, below = (
             np.concatenate([getattr(law, name) for law in found]) for name in ("logs", "below")
         )
@@ -611,16 +639,38 @@ class Hull(Contrast):
         logs = law.log_exceeds(rows, far / units[rows])
         return np.where(far > 0.0, np.exp(logs.max(axis=0)), 1.0)
 
-    def with_sum(self, above: Callable[[Floats], Floats], beta: float) -> float:
-        """An α with P(|S + X| > α) ≤ β, where `above` bounds P(S > s) and P(−S > s) for s ≥ 0."""
+    def beyond(self, alpha: float) -> float:
+        """The bound of `tail`, for one number. Searches need it often, and lists are faster."""
+        if not alpha > 0.0:
+            return 1.0
+        return math.exp(max(_log_exceeds(logs, alpha / unit) for logs, unit in self._lists))
+
+    @cached_property
+    def _lists(self) -> list[tuple[list[float], float]]:
+        law, units = self._laws
+        return list(zip(law.logs.tolist(), units.tolist(), strict=True))
+
+    def with_sum(
+        self, above: Callable[[Floats], Floats], beta: float, most: float = math.inf
+    ) -> float:
+        """An α with P(|S + X| > α) ≤ β, where `above` bounds P(S > s) and P(−S > s) for s ≥ 0.
+
+        The result is `most` if there is no such α up to `most`.
+        """
         if not math.isfinite(self.scale):
             return math.inf
         unit = math.sqrt(self.variance)
         if unit <= 0.0:
             return least(lambda far: 2.0 * float(above(np.array([far]))[0]) - beta, 1e-6)
         return least(
-            lambda far: 2.0 * float(self._convolved(np.array([far]), above)[0]) - beta, unit
+            lambda far: 2.0 * float(self._convolved(np.array([far]), above)[0]) - beta, unit, most
         )
+
+
+def _alike(row: list[float]) -> tuple[float, ...]:
+    """One of all linear combinations that have the same law, as noises are exchangeable."""
+    ordered = sorted(row)
+    return max(tuple(ordered), tuple(-each for each in reversed(ordered)))
 
 
 @lru_cache(maxsize=512)

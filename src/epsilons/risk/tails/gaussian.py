@@ -176,7 +176,10 @@ def sidak_quantile(square: float, weighing: Weighing, cells: int, beta: float) -
 
 
 def _scale(square: float, weighing: Weighing) -> float:
-    """The scale of Laplace noise with the variance of one cell, bounded away from 0."""
+    """The scale of Laplace noise with the variance of one cell, bounded away from 0.
+
+    Proof: docs/proofs/tables.md (11).
+    """
     variance = 2.0 if weighing.closed is None else weighing.closed.variance
     return max(weighing.scale * math.sqrt(variance / 2.0), _QUIET * math.sqrt(square))
 
@@ -366,7 +369,10 @@ def _pieces(sigma: float, end: float) -> tuple[Floats, Floats]:
 
 
 def _bessel(x: Floats) -> Floats:
-    """e^{−x}·I₀(x), the mean of e^{−x(1 − cos u)} over a period; an upper bound if x > 500."""
+    """e^{−x}·I₀(x), the mean of e^{−x(1 − cos u)} over a period; an upper bound if x > 500.
+
+    Proof: docs/proofs/tables.md (9).
+    """
     near = np.minimum(x, 500.0)
     far = (1.0 + 0.126 / np.maximum(x, 500.0)) / np.sqrt(2.0 * math.pi * np.maximum(x, 500.0))
     return np.where(x <= 500.0, np.exp(-near) * np.i0(near), far)

@@ -201,11 +201,11 @@ class ClosedNoise:
 
     def largest_square(self, off: Pairs = ()) -> float:
         """E max_j (c_j + z_j)². Proof: docs/proofs/tables.md (3)."""
-        return self._largest(off)[1]
+        return _largest_of(self, tuple(off))[1]
 
     def largest(self) -> tuple[float, float]:
         """E max|z| and E max z². Proof: docs/proofs/tables.md (3)."""
-        return _largest_of(self)
+        return _largest_of(self, ())
 
     def _largest(self, off: Pairs) -> tuple[float, float]:
         """E max|c + z| and E max (c + z)², by quadrature of P(max > u)."""
@@ -271,9 +271,10 @@ def _tabled(noise: ClosedNoise) -> tuple[Floats, Floats]:
         return at, np.log(noise.exceeds(at))
 
 
-@lru_cache(maxsize=64)
-def _largest_of(noise: ClosedNoise) -> tuple[float, float]:
-    return noise._largest(())
+@lru_cache(maxsize=512)
+def _largest_of(noise: ClosedNoise, off: tuple[tuple[float, int], ...]) -> tuple[float, float]:
+    """`ClosedNoise._largest`, cached because a plan compares the same estimators repeatedly."""
+    return noise._largest(off)
 
 
 def at_zero(cells: int) -> float:
@@ -283,6 +284,8 @@ def at_zero(cells: int) -> float:
 
 def _few(cells: int, reach: float, shifts: list[float]) -> float:
     """The density at zero of the sum of three or four noises truncated to their intervals.
+
+    Proof: docs/proofs/tables.md (3).
 
     Args:
         cells: three or four.
@@ -323,7 +326,7 @@ def _up_to(u: Floats, s: Floats) -> Floats:
 
 
 def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex128]:
-    """∫ ½e^{−|x|}·e^{iθx} over |x + shift| ≤ reach."""
+    """∫ ½e^{−|x|}·e^{iθx} over |x + shift| ≤ reach. Proof: docs/proofs/tables.md (3)."""
     down = 1.0 + 1j * theta
     if reach < shift:
         fall = np.exp(-down * (shift - reach)) - np.exp(-down * (shift + reach))
@@ -562,7 +565,10 @@ class CubeNoise:
 
 @lru_cache(maxsize=16)
 def _table(noise: CubeNoise) -> tuple[Floats, Floats]:
-    """The tail of one mean at multiples of 1/_CUTS, and its slope per step."""
+    """The tail of one mean at multiples of 1/_CUTS, and its slope per step.
+
+    Proof: docs/proofs/cube.md (5).
+    """
     x = np.arange(int(_LAST * _CUTS) + 2) / _CUTS
     density = _poisson_sum(noise.times * x, np.ones(noise.means)) / (2.0 * noise.means)
     return noise.exceeds(x), -noise.times / _CUTS * density

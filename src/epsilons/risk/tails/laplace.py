@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -201,8 +202,14 @@ def _crossing(
     return f1 / (f1 - f2) * f3 / (f3 - f2) + more
 
 
-def least(excess: Excess, start: float) -> float:
-    """The smallest point ≥ 0 from which `excess` is not positive; `start` is a rough guess."""
+def least(excess: Excess, start: float, most: float = math.inf) -> float:
+    """The smallest point ≥ 0 from which `excess` is not positive; `start` is a rough guess.
+
+    The result is `most` if that point is larger.
+    """
+    excess = cache(excess)
+    if math.isfinite(most):
+        return most if excess(most) > 0.0 else bisect(excess, 0.0, most)
     if not excess(0.0) > 0.0:
         return 0.0
     low, high = 0.0, start

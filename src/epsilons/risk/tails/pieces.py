@@ -202,7 +202,10 @@ def rings(law: Pieces, first: float, second: float) -> Flat:
 
 
 def stair_masses(law: Pieces) -> Floats:
-    """The probability of each stair, both signs combined, down to a ratio of e^−45."""
+    """The probability of each stair, both signs combined, down to a ratio of e^−45.
+
+    Proof: docs/proofs/risk.md (15).
+    """
     rate = float(law.rate)
     stairs = min(math.ceil(_FAR / rate) + 2, _MOST_STAIRS)
     first = (2.0 * law.inner - 1.0) / (2.0 * law.steps)

@@ -45,9 +45,9 @@ def table(law: Any, cells: Any) -> LawPieces:
     count = whole(cells, 2, "The number of cells")
     pieces = declared(law, ("closed",))
     if pieces.steps != 1 or pieces.inner != 1:
-        raise PrivacyError("Each of several sums may cross a stair of its own.")
+        raise PrivacyError("Stairs are for one sum: several sums may each cross a stair.")
     if whole(law.cells, 2, "The number of cells of the noise") != count:
-        raise PrivacyError("The noise that sums to zero is not of as many cells as there are.")
+        raise PrivacyError("The noise does not have one number for each cell.")
     for at in _points(count):
         if law.exponent(list(at)) != pieces.exponent(*at):
             raise PrivacyError(

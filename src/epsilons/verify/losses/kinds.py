@@ -51,6 +51,14 @@ def exact(mechanism: object) -> Verdict:
     Raises:
         PrivacyError: the kind of the mechanism is unknown, the mechanism contradicts its kind, or
             this checker cannot bound the losses of one of its laws.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> release = ep.mean(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
+        >>> verdict = ep.verify.exact(release.mechanism)
+        >>> verdict.holds, verdict.exact
+        (True, True)
     """
     kind = getattr(mechanism, "kind", None)
     if kind not in KINDS:
@@ -81,7 +89,7 @@ def _composed(mechanism: Any) -> Verdict:
         # With sampling the recomputed loss is an upper bound, which can be below the charge.
         within = operator.le if _tosses(stage) else operator.eq
         if not all(map(within, verdict.losses, charge)):
-            raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
+            raise PrivacyError("The loss of a stage is not what was charged for it.")
     losses = tuple(
         sum(each, Fraction(0))
         for each in zip(*(verdict.losses for verdict in verdicts), strict=True)
@@ -99,17 +107,17 @@ def _parallel(mechanism: Any) -> Verdict:
     budgets = budgets_of(mechanism.levels)
     place = {budget: at for at, budget in enumerate(budgets)}
     if len(place) < len(budgets):
-        raise PrivacyError("The levels of the people of all groups are not distinct.")
+        raise PrivacyError("The levels of the mechanism are not distinct.")
     verdicts = [exact(part) for part in mechanism.parts if part is not None]
     if not verdicts:
-        raise PrivacyError("The mechanism holds no group that is drawn.")
+        raise PrivacyError("The mechanism has no group that is drawn.")
     losses: list[Fraction | float] = [Fraction(0)] * len(budgets)
     for verdict in verdicts:
         if verdict.neighbours != "replace":
-            raise PrivacyError("Groups whose people are public hold people who are replaced.")
+            raise PrivacyError("The mechanism of a public group must be under replace.")
         for budget, loss in zip(verdict.budgets, verdict.losses, strict=True):
             if budget not in place:
-                raise PrivacyError("A group has people of a level that the whole does not have.")
+                raise PrivacyError("A group has a level that the whole mechanism does not have.")
             losses[place[budget]] = max(losses[place[budget]], loss)
     exactly = all(verdict.exact for verdict in verdicts)
     return Verdict(budgets, tuple(losses), exact=exactly, neighbours="replace")
@@ -128,7 +136,7 @@ def _reduced(mechanism: Any) -> Verdict:
     """
     counted, slots = exact(mechanism.counts_stage), exact(mechanism.bounded)
     if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
-        raise PrivacyError("People must be counted under add/remove, and slots replaced.")
+        raise PrivacyError("Counts must be under add/remove, and slots under replace.")
     if counted.budgets != budgets_of(mechanism.levels):
         raise PrivacyError("The stages do not refer to the same people.")
     cells = [operator.index(each) for each in mechanism.counts_stage.cell_of]
@@ -253,6 +261,11 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
 
     Raises:
         PrivacyError: the rows of the table are not probabilities.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> ep.verify.exact_channel(ep.local.Bit().channel(0.5)).holds
+        True
     """
     rows = [[int(chance) for chance in row] for row in channel.chances]
     if len(rows) != len(channel.inputs) or len(rows) < 2:

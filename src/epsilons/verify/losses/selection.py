@@ -30,12 +30,12 @@ _DIGITS, _TRUSTED = 60, 45
 
 _MOST = 2**20
 _HEAVY = 2**10
-"""The large weight in the test data sets, next to the small weights 1 and 2; and for nested
-intervals, the weight of each part of two large ones."""
+"""The large weight in the test data sets, which also contain the small weights 1 and 2. For nested
+intervals there are two large weights, multiples of `_HEAVY`."""
 
 
-class SelectionMechanism(Protocol):
-    """The fields of a selection that the checker reads."""
+class _Selecting(Protocol):
+    """The fields that every selection has."""
 
     @property
     def levels(self) -> Any:
@@ -48,6 +48,10 @@ class SelectionMechanism(Protocol):
     @property
     def scale(self) -> int:
         """The divisor of u in the exponent."""
+
+
+class SelectionMechanism(_Selecting, Protocol):
+    """The fields of a selection that the checker reads."""
 
     @property
     def neighbours(self) -> str:
@@ -81,7 +85,7 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
         raise PrivacyError("The mechanism does not say what counts as a change of one person.")
     odds = tuple(whole(each, 1, "Either side of the odds of a quantile") for each in mechanism.odds)
     if len(odds) != 2:
-        raise PrivacyError("The odds of a quantile are two whole numbers.")
+        raise PrivacyError("The odds of a quantile must be two whole numbers.")
     scale = whole(mechanism.scale, 1, "The divisor of a distance")
     weights = weights_of(mechanism, len(mechanism.levels))
     spread = _spread(mechanism.neighbours, odds)
@@ -98,20 +102,8 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     return tuple(Fraction(k * spread, scale) for k in weights)
 
 
-class NestedMechanism(Protocol):
+class NestedMechanism(_Selecting, Protocol):
     """The fields of a selection of nested intervals that the checker reads."""
-
-    @property
-    def levels(self) -> Any:
-        """The budgets ε."""
-
-    @property
-    def weights(self) -> Any:
-        """The integer weight of a person at each level."""
-
-    @property
-    def scale(self) -> int:
-        """The divisor of u in the exponent."""
 
     @property
     def starts(self) -> Any:
@@ -154,7 +146,7 @@ def nested_losses(mechanism: NestedMechanism) -> tuple[Fraction, ...]:
     scale = whole(mechanism.scale, 1, "The divisor of a distance")
     weights = weights_of(mechanism, len(mechanism.levels))
     if not len(mechanism.starts) == len(mechanism.ends) >= 1:
-        raise PrivacyError("Every interval has one first cell and one cell after its last.")
+        raise PrivacyError("Every interval must have one start and one end.")
     middle = len(mechanism.starts) // 2
     start, end = int(mechanism.starts[middle]), int(mechanism.ends[middle])
     # Two heavy people, one before an interval and one after it, can be too much on either side.
@@ -323,10 +315,10 @@ def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
     base = Fraction(_spread("replace", _MEDIAN) * weight, scale)
     crossings = {name: getattr(mechanism, name) for name in _CROSSINGS}
     if sorted(map(id, mechanism.crossings)) != sorted(map(id, crossings.values())):
-        raise PrivacyError("The crossings of a diffusion are two of differences and two of radii.")
+        raise PrivacyError("A diffusion must have two crossings of differences and two of radii.")
     for name, crossing in crossings.items():
         if crossing.step != _CROSSINGS[name]:
-            raise PrivacyError("A record moves the queries of a crossing by another step.")
+            raise PrivacyError("A crossing declares the wrong change of its queries by one record.")
         for noise in (crossing.threshold, crossing.query):
             if type(noise) not in (int, Fraction) or noise <= 0:
                 raise PrivacyError("The scale of the noise of a crossing must be above 0.")

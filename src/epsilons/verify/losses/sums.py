@@ -132,22 +132,23 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
     grid = whole(mechanism.grid, 1, "The grid")
     if mechanism.moves != kind.moves:
         raise PrivacyError(
-            f"A person moves in {kind.moves} of the sums of such a mechanism ({mechanism.kind!r}), "
-            f"and it says {mechanism.moves}."
+            f"A person moves in {kind.moves} of the sums of a mechanism of kind "
+            f"{mechanism.kind!r}, but the mechanism declares {mechanism.moves}."
         )
     law = _closed(mechanism) if kind.closed else one_number(mechanism.law)
     if kind.cells:
         if grid != 1:
             raise PrivacyError(
-                "Sums that are rounded one by one can move by more than their total."
+                "Cells must not be rounded: together they could move by more than one unit."
             )
         if law.steps != 1:
-            raise PrivacyError("Each of several sums may cross a stair of its own.")
+            raise PrivacyError("Stairs are for one sum: several sums may each cross a stair.")
     elif reach < grid:
         raise PrivacyError(_SHORT)
     if kind.coins is not None and kind.coins != (mechanism.keep is not None):
         raise PrivacyError(
-            "Coins that are not tossed protect nobody, and those that are must be said."
+            "The mechanism must give probabilities of being kept if its kind samples people, and "
+            "only then."
         )
     distances = [k * reach * kind.moves for k in weights]
     if mechanism.keep is None:
@@ -269,7 +270,7 @@ def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
         raise PrivacyError(_SHORT)
     law = one_number(mechanism.law)
     if law.steps != 1:
-        raise PrivacyError("Each of two sums may cross a stair of its own.")
+        raise PrivacyError("Stairs are for one sum: several sums may each cross a stair.")
     return tuple(law.loss(each + 1) if each else Fraction(0) for each in moves)
 
 
@@ -313,9 +314,9 @@ def vector(law: Any, sums: int) -> LawPieces:
     """
     pieces = declared(law, ("cube",))
     if pieces.steps != 1 or pieces.inner != 1:
-        raise PrivacyError("Each of several sums may cross a stair of its own.")
+        raise PrivacyError("Stairs are for one sum: several sums may each cross a stair.")
     if whole(law.dimension, 1, "The dimension of the noise") != sums:
-        raise PrivacyError("The noise is not of as many numbers as there are sums.")
+        raise PrivacyError("The noise does not have one number for each sum.")
     for at in _points(sums):
         if law.exponent(at) != pieces.rate * max(map(abs, at)):
             raise PrivacyError(

@@ -169,6 +169,15 @@ class Change:
 
     Raises:
         ArgumentError: an argument is invalid.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> question = ep.Mean(hours, bounds=(0, 24))
+        >>> change = ep.verify.Change("all day", rows=[{"values": 1440.0}])
+        >>> found = ep.verify.replay(question, epsilon=epsilon, changes=[change])
+        >>> found.outcomes[0].change, found.holds
+        ('all day', True)
     """
 
     words: str
@@ -184,11 +193,11 @@ class Change:
             unknown = [name for name in each if name not in ROLES]
             if unknown:
                 raise ArgumentError(
-                    f"rows of a change say {unknown[0]!r}: give entries of "
+                    f"rows of a change have the unknown key {unknown[0]!r}: give entries of "
                     f"{', '.join(map(repr, ROLES))}."
                 )
         if self.comes and not self.rows:
-            raise ArgumentError("rows: somebody who comes has rows. Give one at least.")
+            raise ArgumentError("rows: give at least one row of the person who is added.")
 
 
 @dataclass(frozen=True)

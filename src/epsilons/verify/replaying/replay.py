@@ -69,6 +69,13 @@ class Replay:
         statistic: the statistic that was replayed.
         neighbours: the relation between neighbouring data sets.
         outcomes: the result of each change.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> found = ep.verify.replay(ep.Mean(hours, bounds=(0, 24)), epsilon=epsilon)
+        >>> found.holds, found.statistic, found.neighbours
+        (True, 'mean', 'replace')
     """
 
     statistic: str
@@ -89,7 +96,7 @@ class Replay:
         for outcome in self.outcomes:
             if not outcome.holds:
                 raise PrivacyError(
-                    f"One person shows ({outcome.change}): {outcome.differed[0]}. "
+                    f"The result reveals one person ({outcome.change}): {outcome.differed[0]}. "
                     "Nothing may be published from these data in this way."
                 )
         return self
@@ -191,6 +198,12 @@ def replay(
         ArgumentError: an argument is invalid, or a change affects more than one person.
         DataError: the unchanged data cannot be used.
         FileError: the file is missing, or its content does not match its name.
+
+    Examples:
+        >>> import epsilons as ep
+        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
+        >>> ep.verify.replay(ep.Mean(hours, bounds=(0, 24)), epsilon=epsilon).holds
+        True
     """
     given = dict(locals())
     if not hasattr(question, "call"):
@@ -286,7 +299,7 @@ class _Trying:
             if change.row is not None:
                 row = next((each for each in rows if each.get("row") == change.row), None)
                 if row is None:
-                    raise ArgumentError("row of a change is not the number of a row that is there.")
+                    raise ArgumentError("row of a change is not the number of any row.")
             yield change, row
 
     def _usable(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -50,8 +50,8 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
     """Return whether a total moved, and whether the move is within the limit for the person.
 
     Args:
-        step: a draw. It has a mechanism, and can have the budget levels of the people who are
-            charged; without these, they are at the levels of the mechanism.
+        step: a draw. It has a mechanism, and may have `levels`, the budget levels that are
+            charged. If it has none, the levels of the mechanism are charged.
         first: the total of one table.
         second: the total of its neighbour.
         person: the person who differs between the tables.
@@ -61,7 +61,7 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
     """
     kind = step.mechanism.kind
     if kind not in _KINDS:
-        raise PrivacyError(f"What a person moves in a mechanism of the kind {kind!r} is not known.")
+        raise PrivacyError(f"How far a person moves a total of the kind {kind!r} is not known.")
     return _KINDS[kind](step, first, second, person)
 
 
@@ -87,7 +87,7 @@ def _differences(first: Any, second: Any) -> Change:
     """Return the entries in which two vectors differ, with the differences as Python integers."""
     one, other = (np.atleast_1d(np.asarray(each)) for each in (first, second))
     if one.shape != other.shape:
-        raise PrivacyError("The totals of two runs are not of one form.")
+        raise PrivacyError("The totals of two runs have different shapes.")
     at = np.flatnonzero(one != other)
     return [
         (place, int(b) - int(a))
@@ -108,7 +108,7 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
 
 
 def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check one sum per public group: only a group that has the person's level can move.
+    """Check one sum per public group: only a group with people at the person's level can move.
 
     Nobody moves between public groups, so at most one group moves.
     """
