@@ -412,7 +412,8 @@ class Mean(Question):
         total = float(weights.astype(float) @ people)
         margin: RatioSpread | RatioMean
         if chosen.method == "squares":
-            inner = total * (0.25 - self.expected**2)  # Σ k·x·(1 − x)
+            expected = EXPECTED if self.spread is None else self.spread
+            inner = total * (0.25 - expected**2)  # Σ k·x·(1 − x)
             cells = np.array([total / 2.0 - inner, 2.0 * inner, total / 2.0 - inner])
             margin = spread_ratio(chosen, cells * chosen.mechanism.reach, counts)
         else:
