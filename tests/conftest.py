@@ -110,12 +110,9 @@ def _seeded(name: str) -> Iterator[None]:
     from epsilons.draws.noise import source
 
     stream = source.Seeded(zlib.crc32(name.encode()) + (TURN << 32))
-    before = source.os
-    source.os = SimpleNamespace(urandom=stream.bytes)  # type: ignore[assignment]
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "os", SimpleNamespace(urandom=stream.bytes))
         yield
-    finally:
-        source.os = before
 
 
 @pytest.hookimpl(wrapper=True)

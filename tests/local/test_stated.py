@@ -106,6 +106,9 @@ def test_a_coordinate_is_as_far_off_as_its_variance_allows() -> None:
     # The sign of a random direction's product with the vector, which is 3/8 in the mean.
     each = (2.0 / (0.375 * math.tanh(0.25))) ** 2
     assert release.risk == pytest.approx(each / 500.0, rel=0.01)
+    # Three of 500 reports that point away from the others, as far as any report can.
+    lies = 3.0 * (math.sqrt(each) + float(np.linalg.norm(release.raw))) / 497.0
+    assert release.influence(3) == pytest.approx(lies, rel=0.01)
     squared = (
         release.risk / 5.0 * (5.0 + 2.0 * math.sqrt(-5.0 * math.log(BETA)) - 2.0 * math.log(BETA))
     )

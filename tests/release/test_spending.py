@@ -208,3 +208,18 @@ def test_everyone_spends_what_the_checker_finds(name: str, neighbours: str) -> N
     assert [row.spent for row in release.spent] == release.for_each(levels).tolist()
     kept = [row.kept for row in release.spent]
     assert kept == pytest.approx((levels - losses).tolist(), rel=1e-6, abs=1e-6)
+
+
+def test_someone_of_a_weight_spends_the_losses_of_that_many_units() -> None:
+    budgets, weights = np.repeat([0.2, 1.0, 3.0], 200), np.tile([1.0, 2.0, 4.0], 200)
+    release = ep.mean(
+        VALUES, epsilon=budgets, weights=weights, bounds=(0, 1), related=0.05, source=ep.Seeded(1)
+    )
+    losses = np.array([float(loss) for loss in ep.verify.exact(release.mechanism).losses])
+    levels = release.mechanism.levels
+    at = [int(np.argmin(np.abs(levels - each))) for each in budgets / weights]
+    spent = release.for_each(budgets, weights)
+    assert spent.tolist() == pytest.approx((weights * losses[at]).tolist(), rel=1e-6)
+    assert (spent >= weights * losses[at] * (1.0 - 1e-12)).all()
+    amounts = release.spent.amounts
+    assert (min(amounts), max(amounts)) == pytest.approx((spent.min(), spent.max()))

@@ -162,11 +162,16 @@ def test_a_shrunk_mean_goes_no_farther_than_its_interval(membership: Any, neighb
         np.repeat([0.1, 0.9, 0.5], [500, 500, 20]),
         np.repeat([0, 1, 2], [500, 500, 20]),
     )
-    release = ep.mean(
-        values, epsilon=0.05, bounds=(0, 1), by=groups, groups=[0, 1, 2], groups_are=membership,
-        neighbours=neighbours, shrink=True, confidence=0.3, source=ep.Seeded(2),
+    plain, release = (
+        ep.mean(
+            values, epsilon=0.05, bounds=(0, 1), by=groups, groups=[0, 1, 2], source=ep.Seeded(2),
+            groups_are=membership, neighbours=neighbours, shrink=shrink, confidence=0.3,
+        )
+        for shrink in (False, True)
     )  # fmt: skip
     low, high = release.interval(0.3)
     assert (release.value >= low).all()
     assert (release.value <= high).all()
     assert (release.value[0], release.value[1]) == (high[0], low[1])
+    assert release.difference(0, 1).value == pytest.approx(plain.difference(0, 1).value)
+    assert plain.difference(0, 1).value == pytest.approx(plain.value[0] - plain.value[1])

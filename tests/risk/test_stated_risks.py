@@ -147,6 +147,7 @@ def test_ends_of_counts_are_quantiles_of_their_noise() -> None:
 def test_what_is_known_without_any_noise() -> None:
     assert cells.largest_quantile(0.2, 0.0, 5, BETA) == pytest.approx(0.2)
     assert cells.largest_quantile(0.2, 0.0, 5, BETA, apart=0.5) == pytest.approx(0.1)
+    assert cells.mean_square(0.2, 0.0, 5, apart=0.5) == pytest.approx(0.01)
     assert MeanGoal(SAMPLE, "pac", 0.95).typical(0.3) == 0.3
     assert bounded_norm(4.0, BETA) == pytest.approx(2.0 * (1.0 + math.sqrt(-2.0 * math.log(BETA))))
     release = ep.frequencies([0, 1, 1, 0], epsilon=1.0, categories=[0, 1], source=ep.Seeded(1))

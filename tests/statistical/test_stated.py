@@ -221,6 +221,13 @@ def some_frequencies(add_remove: bool) -> Iterator[Stated]:
     for j, found in enumerate(zip(cells, *release.band(1.0 - BETA), strict=True)):
         yield from ends(f"band {j}", found, largest)
     yield "largest error", release.error_at_once, quantile(largest)
+    if not add_remove:
+        two = ep.frequencies(HALF, categories=[0, 1], **asked(add_remove))
+        own_cells, others = drawn_cells(two, add_remove=add_remove)
+        low, high = two.band(1.0 - BETA)
+        # Each of two shares determines the other.
+        found = own_cells[0], low[0], high[0]
+        yield from ends("band of two", found, others[:, 0] - own_cells[0])
     worst = ep.frequencies(
         np.arange(N) % 6, categories=range(6), loss="largest", **asked(add_remove)
     )
@@ -376,6 +383,8 @@ def a_count() -> Iterator[Stated]:
     errors = laplace(1)[0] * (EPSILON / 0.04)
     yield typical(release, errors)
     yield from ends("count", (release.raw, *release.interval(1.0 - BETA)), errors)
+    estimate: Any = release.estimate
+    yield "error", estimate.error(release.assumption, 1.0 - BETA), quantile(errors)
 
 
 def derived(add_remove: bool) -> Iterator[Stated]:
@@ -483,6 +492,15 @@ def spread_of_a_sample(release: ep.Release) -> Iterator[Stated]:
     yield "spread, high", spread.high - middle, optimize.brentq(most, 0.1, 0.5) - middle
 
 
+def difference_of_samples(given: dict[str, Any]) -> Iterator[Stated]:
+    """Two groups are two samples, whose errors add up by Hoeffding's bound for both."""
+    by = {"by": HALF, "groups": [0, 1], "groups_are": "public", "method": "optimal"}
+    release = ep.mean(UNIT, bounds=(0, 1), **by, **given)
+    far = math.sqrt(float((1.0 / np.bincount(HALF)).sum()) * math.log(2.0 / BETA) / 2.0)
+    found, (first, second) = release.difference(0, 1), release.raw
+    yield from ends("difference", (first - second, found.low, found.high), np.full(2, far))
+
+
 def a_sample(add_remove: bool) -> Iterator[Stated]:
     """With very large budgets, there is no other error than that of a sample."""
     both = hoeffding(0.3 * BETA / 4.0)
@@ -497,6 +515,8 @@ def a_sample(add_remove: bool) -> Iterator[Stated]:
             yield from ends(f"one of two means, {related}", pair.means[0], np.full(2, far))
             release = ep.mean(UNIT, bounds=(0, 1), method="optimal", **much)
             yield from spread_of_a_sample(release)
+            if related is False:
+                yield from difference_of_samples(much)
             continue
         # Everyone has the same weight, and a part of β is for the number of people.
         errors = np.full(2, hoeffding(0.95 * BETA / 2.0))
