@@ -80,7 +80,7 @@ def memory(results: str) -> str:
 
 def ledger(results: str) -> str:
     """Return the times and the memory of a ledger."""
-    mean, held = table(section(results, "Ledger"), "what")
+    mean, *_, held = table(section(results, "Ledger"), "what")
     charged, _, bare, enrolled = re.findall(r"[\d.]+(?= s)", mean["times"])
     return (
         f"{measured(results, 'Ledger')}, with SQLite: a million people are enrolled in {enrolled} "

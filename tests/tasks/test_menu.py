@@ -61,8 +61,8 @@ def test_words_are_the_budgets_that_they_stand_for(people: pd.DataFrame, neighbo
     assert found.interval() == plain.interval()
     assert [row.epsilon for row in found.spent] == [0.1, 0.5, 2.0]
     told = "strict for ε = 0.1, medium for ε = 0.5, open for ε = 2."
-    assert told in found.treats
-    assert ("is left out" in found.treats) == (neighbours == "add-remove")
+    assert told in found.menu
+    assert ("is left out" in found.menu) == (neighbours == "add-remove")
     assert ep.verify.exact(found.mechanism).holds
     assert ep.verify.published(found.to_json()).holds
     codes = of_words(people, epsilon="code", menu={1: 0.1, 2: 0.5, 3: math.inf})
@@ -83,7 +83,7 @@ def test_every_function_takes_a_menu(people: pd.DataFrame) -> None:
         ep.count(**told),
         ep.publish([ep.Mean("age", bounds=(0, 120)), ep.Mean("code", bounds=(0, 4))], **told)[1],
     ):
-        assert "strict for ε = 0.1" in release.treats
+        assert "strict for ε = 0.1" in release.menu
     question = ep.Mean("age", bounds=(0, 120))
     found = ep.check(question, epsilon="consent", menu=MENU, data=people)
     assert (found.unusable_budget, found.budgets, found.refusals) == (0, (0.1, 2.0), ())

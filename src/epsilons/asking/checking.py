@@ -15,6 +15,7 @@ from epsilons.errors import ArgumentError, DataError
 from epsilons.questions import Question
 from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.question import Call, terms_of
+from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results import report
 from epsilons.results.report import number
 from epsilons.types import Column, Data, Menu, Neighbours
@@ -157,7 +158,7 @@ class Check:
         return rows
 
 
-@parameters.speaks_plainly()
+@parameters.speaks_plainly(OF_A_QUESTION)
 def check(
     question: Question,
     *,

@@ -14,6 +14,7 @@ from epsilons.errors import ArgumentError
 from epsilons.questions import Question
 from epsilons.questions.division import Division, division_of
 from epsilons.questions.question import TERMS, Call, terms_of
+from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results.release import Release, Releases
 from epsilons.types import Column, Data, Menu, Neighbours, Part
 
@@ -32,7 +33,7 @@ def answered(question: type[Question], given: dict[str, Any]) -> Release:
     return _released((question(**given),), terms, ledger, source).each[0]
 
 
-@parameters.speaks_plainly()
+@parameters.speaks_plainly(OF_A_QUESTION)
 def publish(
     questions: Iterable[Question],
     *,

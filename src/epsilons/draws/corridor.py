@@ -12,7 +12,7 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -260,7 +260,7 @@ class _Way:
         said = question.described(answer, self.call)
         return Release(
             statistic=question.statistic,
-            estimate=answer.estimate,
+            estimate=answer.estimate.reopening(),
             n=answer.n,
             n_is_noisy=answer.n_is_noisy,
             method=answer.method,
@@ -275,7 +275,8 @@ class _Way:
             expected=answer.expected,
             protects=said.protects,
             assumes=said.assumes,
-            treats=" ".join(filter(None, (said.treats, *self._of_budgets()))),
+            treats=" ".join(filter(None, (said.treats, self._range))),
+            menu=self._menu,
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
@@ -287,16 +288,22 @@ class _Way:
             version=made.VERSION,
         )
 
-    def _of_budgets(self) -> Iterator[str]:
-        """Yield what the release says about the range of ε, and about words that mean budgets."""
-        given, ladder = self.call.epsilon, self.call.ladder
-        if ladder is not None and ladder.top == LARGEST:
-            yield words.HIGHEST
-        if ladder is None and any(rows.moved for rows in self._rows):
-            yield words.RANGE
-        if isinstance(given, door.Chosen):
-            named = dict(zip(given.menu.words.labels, given.menu.budgets.tolist(), strict=True))
-            yield words.of_menu(named, self.call.neighbours)
+    @property
+    def _range(self) -> str:
+        """The sentence about the public range of ε, if it applies."""
+        ladder = self.call.ladder
+        if ladder is not None:
+            return words.HIGHEST if ladder.top == LARGEST else ""
+        return words.RANGE if any(rows.moved for rows in self._rows) else ""
+
+    @property
+    def _menu(self) -> str:
+        """The sentence about the words that stand for budgets, if there are any."""
+        given = self.call.epsilon
+        if not isinstance(given, door.Chosen):
+            return ""
+        named = dict(zip(given.menu.words.labels, given.menu.budgets.tolist(), strict=True))
+        return words.of_menu(named, self.call.neighbours)
 
     def _mechanism(self, answer: Answer) -> Any:
         """Return the mechanism of the release; a composition if there were several draws.

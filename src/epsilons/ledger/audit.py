@@ -182,7 +182,7 @@ def _accounts(book: Book) -> Iterator[str]:
             yield "The id of an account was changed."
             break
     yield from _identities(book)
-    accounts = store.integers(4, "SELECT number, budget, spent, most FROM accounts ORDER BY number")
+    accounts = book.every("number", "budget", "spent", "most")
     changes = store.integers(2, "SELECT account, now FROM changes ORDER BY event")
     charges = store.integers(
         2, "SELECT account, CAST(sum(amount) AS BIGINT) FROM charges GROUP BY account"

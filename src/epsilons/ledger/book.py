@@ -19,7 +19,7 @@ from epsilons import door, frozen
 from epsilons.budgets.levels import float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError, LedgerError
 from epsilons.ledger import store as chain
-from epsilons.ledger.store import CHUNK, Row, Store
+from epsilons.ledger.store import CHUNK, Row, Store, whole_numbers
 from epsilons.results.release import Entry, Release, Releases
 from epsilons.types import Floats, Integers
 
@@ -301,7 +301,7 @@ class Book:
         return replace(found, each=tuple(map(placed, found.each)))
 
     def seal(
-        self, kind: str, number: int, at: str, charged: Integers | None = None
+        self, kind: str, number: int, at: str, charged: Iterator[Integers] | None = None
     ) -> tuple[int, bytes]:
         """Append an event of a release to the chain; return the event's number and hash.
 
@@ -316,18 +316,14 @@ class Book:
             "FROM releases WHERE number = ?",
             number,
         )[0]
-        charges = self.charges(number) if charged is None else iter([charged])
+        charges = self.charges(number) if charged is None else charged
         content = chain.release_digest(self.salt, row, charges)
         chain.append(self.store, kind, number, content, at)
         return chain.last_of(self.store)
 
     def charges(self, number: int) -> Iterator[Integers]:
         """Yield accounts and amounts charged for a release, ordered by account, in batches."""
-        batches = self.store.batches(
-            "SELECT account, amount FROM charges WHERE release = ? ORDER BY account", number
-        )
-        for batch in batches:
-            yield np.array(batch, dtype=np.int64)
+        yield from self.store.by_account(("account", "amount"), "charges WHERE release = ?", number)
 
     def accounts(self, ids: list[bytes], *columns: str) -> Integers:
         """Look up accounts by id; return the position and the account's columns for each id found.
@@ -355,6 +351,11 @@ class Book:
         more[:, 0] = np.array(again, dtype=np.int64)[more[:, 0]]
         return np.concatenate([known, more])
 
+    def every(self, *columns: str) -> Integers:
+        """Return integer columns of all accounts; the first is `number`, which orders them."""
+        none = np.empty((0, len(columns)), dtype=np.int64)
+        return np.concatenate([none, *self.store.by_account(columns, "accounts")])
+
     def stored(self, who: bytes) -> bytes:
         """Return the tagged id of a person's stored account; the given id if there is none."""
         other = door.other_tag(who)
@@ -363,25 +364,37 @@ class Book:
             return who
         return who if self.store.one(known, other) is None else other
 
-    def balances(self, who: door.People) -> Integers:
-        """Return position, number, budget and spending of each account found, ordered by number.
+    def balances(self, who: door.People) -> Iterator[Integers]:
+        """Yield position, number, budget and spending of each account found, in batches.
 
         A few people are looked up in the database. For many people, all accounts are read and
         matched.
         """
         store = self.store
-        if len(who) * FEW < store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]:
-            listed = [each for batch in who.tagged() for each in batch]
-            found = self.accounts(listed, "number", "budget", "spent")
-            return found[np.argsort(found[:, 1])]
-        ids, rows = [], [np.empty((0, 3), dtype=np.int64)]
-        sql = "SELECT person, number, budget, spent FROM accounts ORDER BY number"
-        for batch in store.batches(sql):
-            person, *numbers = zip(*batch, strict=True)
-            ids.append(list(person))
-            rows.append(np.array(numbers, dtype=np.int64).T)
-        place = who.places(ids)
-        return np.column_stack([place, np.concatenate(rows)])[place >= 0]
+        accounts = store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]
+        if len(who) * FEW < accounts:
+            start = 0
+            for ids in who.tagged():
+                found = self.accounts(ids, "number", "budget", "spent")
+                found[:, 0] += start
+                start += len(ids)
+                yield found
+        elif accounts:
+            yield from self._matched(who)
+
+    def _matched(self, who: door.People) -> Iterator[Integers]:
+        """Read all accounts, and yield the same as `balances`."""
+        person = f"coalesce({self.store.hexed.format('person')}, '')"
+        find, known, others = who.finder(), np.zeros(len(who), dtype=bool), []
+        for *numbers, tags in self.store.blocks(("number", "budget", "spent", person), "accounts"):
+            place, exact = find(tags)
+            found = np.column_stack([place, whole_numbers(numbers)])
+            known[place[exact]] = True
+            yield found[exact]
+            others.append(found[(place >= 0) & ~exact])
+        # If an integer and its text have an account each, everyone has the one with their own tag.
+        for found in others:
+            yield found[~known[found[:, 0]]]
 
     def open_claims(self, before: int | None = None) -> list[tuple[str, Rule]]:
         """Return open releases and their rules: all, or only releases opened before a given one."""
@@ -411,7 +424,7 @@ class Book:
         return [chain.mark(self.secret, each) for each in tags]
 
 
-def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
+def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Iterator[Integers]:
     """Charge people for a release, within a write transaction.
 
     Args:
@@ -421,17 +434,21 @@ def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> 
         amounts: nano-ε; zeros are not written.
 
     Returns:
-        The rows written: account and amount.
+        The rows written, account and amount, in batches.
     """
-    pays = amounts > 0
-    pairs = np.column_stack([accounts[pays], amounts[pays]])
-    store.insert("charges", ("release", "account", "amount"), chunks(pairs, number))
+
+    def pairs() -> Iterator[Integers]:
+        for start in range(0, len(accounts), CHUNK):
+            rows = np.column_stack([each[start : start + CHUNK] for each in (accounts, amounts)])
+            yield rows[rows[:, 1] > 0]
+
+    store.charge(number, pairs())
     store.run(
         "UPDATE accounts SET spent = spent + charges.amount FROM charges "
         "WHERE charges.release = ? AND charges.account = accounts.number",
         number,
     )
-    return pairs
+    return pairs()
 
 
 def written(releases: Releases) -> bytes:

@@ -11,7 +11,7 @@ Nothing leaves the process, and nothing is logged, between a draw and its commit
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, TypeVar
@@ -84,7 +84,7 @@ class Claim:
         self._held: tuple[str, ...] = ()
         self._accounts: Integers = np.empty(0, dtype=np.int64)
         self._offered: Integers = np.empty(0, dtype=np.int64)
-        self._units: Integers = np.empty(0, dtype=np.int64)
+        self._units: Integers | None = None
         self._budgets: Floats = np.empty(0)
 
     def __repr__(self) -> str:
@@ -234,24 +234,28 @@ class Claim:
         with self._store.read():
             # If this release is not open, all open releases are earlier.
             earlier = self._book.open_claims(before=self._number or None)
-            found = self._book.balances(who)
-            if not private and len(found) < len(who):
-                raise self._strangers(who, found[:, 0])
+            accounts, offered = np.full((2, len(who)), -1)
+            offers = np.full(len(who), np.nan)
+            for place, number, budgets, spent in map(np.transpose, self._book.balances(who)):
+                left = np.maximum(budgets - spent - self._book.held(earlier, budgets), 0)
+                accounts[place] = number
+                offered[place] = np.minimum(self._rule.of(budgets), left)
+                offers[place] = units.floats(offered[place])
+            known = accounts >= 0
+            if not private and not known.all():
+                raise self._strangers(who, np.flatnonzero(known))
         self._held = tuple(f"{name} ({rule})" for name, rule in earlier)
-        place, self._accounts, budgets, spent = found.T
-        left = np.maximum(budgets - spent - self._book.held(earlier, budgets), 0)
-        self._offered = np.minimum(self._rule.of(budgets), left)
+        place = np.argsort(accounts)[np.count_nonzero(~known) :]
+        self._accounts, self._offered = accounts[place], offered[place]
         if not private and not self._offered.any():
             raise LedgerError(
                 "ledger: nobody in the data has anything left for this release, apart from what "
                 "earlier releases that are still open may take."
             )
-        offers = np.full(len(who), np.nan)
-        offers[place] = units.floats(self._offered)
-        self._units = np.ones_like(place)
+        self._units, self._budgets = None, offers[place]
         if weights is not None and own is not None:
             self._units = weights.units(own[place], None, "weights")
-        self._budgets = budgets_of_units(offers[place], self._units)
+            self._budgets = budgets_of_units(self._budgets, self._units)
         return AccountSheet(data, who.offered(offers, own))
 
     def _strangers(self, who: door.People, known: Integers) -> LedgerError:
@@ -426,11 +430,11 @@ class Claim:
         every = (Fraction(0), *charge.losses)
         reached = np.searchsorted(charge.levels, self._budgets, side="right")
         amounts = np.array([*map(units.charged, every)], dtype=np.int64)[reached]
-        several = np.flatnonzero(self._units > 1)
-        pairs = reached[several] * _MANY + self._units[several]
-        kinds, place = np.unique(pairs, return_inverse=True)
-        each = [units.charged(every[kind // _MANY], kind % _MANY) for kind in kinds.tolist()]
-        amounts[several] = np.array(each, dtype=np.int64)[place]
+        if self._units is not None:
+            pairs = reached * _MANY + self._units
+            kinds, place = np.unique(pairs, return_inverse=True)
+            each = [units.charged(every[kind // _MANY], kind % _MANY) for kind in kinds.tolist()]
+            amounts = np.array(each, dtype=np.int64)[place]
         if (amounts > self._offered).any():
             raise PrivacyError("A mechanism spends more than was offered to it.")
         return amounts
@@ -451,7 +455,7 @@ class Claim:
             )
         return Settled(self._book.settled(found), Charge(np.empty(0), ()))
 
-    def _keep(self, settled: Settled, charged: Integers) -> Settled:
+    def _keep(self, settled: Settled, charged: Iterator[Integers]) -> Settled:
         """Store the result, within the write that charged for it."""
         at = made.now()
         entry = Entry(self._name.strip(), "", at, self._held)

@@ -8,8 +8,8 @@ old account, and an event records the return.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -53,14 +53,14 @@ class Enrolment:
 
 
 def give(
-    book: Book, ids: list[bytes], budgets: Integers, consent: str, *, may_raise: bool
+    book: Book, who: door.People, budgets: Integers, consent: str, *, may_raise: bool
 ) -> Enrolment:
     """Give people these budgets, in one transaction.
 
     Args:
         book: the ledger.
-        ids: distinct ids, each tagged with its type.
-        budgets: one budget for each id, in nano-ε.
+        who: distinct people.
+        budgets: one budget for each of them, in nano-ε.
         consent: the reason for the changes, or "".
         may_raise: whether budgets may be raised. If not, higher budgets are refused under replace.
             Under add/remove they are ignored, because a refusal would reveal membership.
@@ -70,7 +70,7 @@ def give(
     """
     store = book.store
     with store.write():
-        known, back = _known(book, ids)
+        known, back = _known(book, who)
         place, account, was = known.T
         now = budgets[place]
         if not may_raise:
@@ -81,26 +81,17 @@ def give(
                     "was given, such as consent='letter of 3 May'."
                 )
             now = np.minimum(now, was)
-        fresh = np.ones(len(ids), dtype=bool)
-        fresh[place] = False
-        if book.private and store.longest is not None:
-            # Ignore ids that are too long: a refusal would reveal who is in the data.
-            fresh &= [len(each) <= store.longest for each in ids]
-        added = np.flatnonzero(fresh)
-        first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
-        _write(book, back, "", "returned")
-        rows = np.column_stack([first + np.arange(len(added)), budgets[added]])
-        marks = _insert(book, [ids[at] for at in added.tolist()], rows)
+        _write(book, [back], "", "returned")
+        added, marks = _insert(book, who, _new(book, who, place), budgets)
         changed = now != was
         changes = np.column_stack([account[changed], was[changed], now[changed]])
-        new = np.column_stack([rows[:, 0], np.full(len(rows), NEW), rows[:, 1]])
-        _write(book, np.concatenate([changes, new]), consent, "changed", marks)
+        _write(book, [changes, added], consent, "changed", marks)
     if book.private:
         return Enrolment(None, None, None, None)
-    return Enrolment(len(ids), len(added), int((now > was).sum()), int((now < was).sum()))
+    return Enrolment(len(who), len(added), int((now > was).sum()), int((now < was).sum()))
 
 
-def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
+def _known(book: Book, who: door.People) -> tuple[Integers, Integers]:
     """Find people who have an account, and restore erased people who come back.
 
     Returns:
@@ -108,58 +99,98 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
         back, the rows to record as changes: account, old budget, and new budget, which is the same.
     """
     store = book.store
-    known = book.accounts(ids, "number", "budget")
+    none = np.empty((0, 3), dtype=np.int64)
+    known = np.concatenate([none, *(found[:, :3] for found in book.balances(who))])
     gone = store.rows("SELECT mark, number, budget FROM accounts WHERE person IS NULL")
     found = []
     if gone:
         erased = {each: rest for each, *rest in gone}
-        others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
-        for at in others.tolist():
-            for who in filter(None, (ids[at], door.other_tag(ids[at]))):
-                account = erased.pop(chain.mark(book.secret, who), None)
+        fresh = np.setdiff1d(np.arange(len(who)), known[:, 0])
+        for at, one in zip(fresh.tolist(), _ids(who, fresh), strict=True):
+            for each in filter(None, (one, door.other_tag(one))):
+                account = erased.pop(chain.mark(book.secret, each), None)
                 if account is not None:
-                    store.run("UPDATE accounts SET person = ? WHERE number = ?", who, account[0])
+                    store.run("UPDATE accounts SET person = ? WHERE number = ?", each, account[0])
                     found.append([at, *account])
                     break
     back = np.array(found, dtype=np.int64).reshape(-1, 3)
     known = np.concatenate([known, back])
-    return known[np.argsort(known[:, 1])], back[:, [1, 2, 2]]
+    return known[np.argsort(known[:, 1])], back[np.argsort(back[:, 1])][:, [1, 2, 2]]
 
 
-def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
-    """Insert new accounts; return their marks (keyed hashes of ids), concatenated."""
-    secret, marks = book.secret, bytearray()
+def _ids(who: door.People, places: Integers) -> Iterator[bytes]:
+    """Yield the tagged ids of some people."""
+    return (each for batch in replace(who, ids=who.ids[places]).tagged() for each in batch)
+
+
+def _new(book: Book, who: door.People, known: Integers) -> Integers:
+    """Return the positions of people who get a new account, given those who have one."""
+    fresh = np.ones(len(who), dtype=bool)
+    fresh[known] = False
+    added = np.flatnonzero(fresh)
+    longest = book.store.longest
+    if not book.private or longest is None:
+        return added
+    # Ignore ids that are too long: a refusal would reveal who is in the data.
+    sizes = np.fromiter(map(len, _ids(who, added)), dtype=np.int64)
+    return np.compress(sizes <= longest, added)
+
+
+def _insert(
+    book: Book, who: door.People, places: Integers, budgets: Integers
+) -> tuple[Integers, bytearray]:
+    """Insert new accounts.
+
+    Returns:
+        The rows to record as changes; and the marks of the accounts (keyed hashes of ids),
+        concatenated.
+    """
+    secret, marks, store = book.secret, bytearray(), book.store
+    first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
+    given = budgets[places]
+    rows = np.column_stack([first + np.arange(len(given)), np.full(len(given), NEW), given])
 
     def accounts() -> Iterator[Row]:
-        for person, (number, budget) in zip(ids, chunks(rows), strict=True):
+        for person, (number, _, budget) in zip(_ids(who, places), chunks(rows), strict=True):
             mark = chain.mark(secret, person)
             marks.extend(mark)
             yield number, person, mark, budget, budget, 0
 
     columns = ("number", "person", "mark", "budget", "most", "spent")
-    book.store.insert("accounts", columns, accounts())
-    return marks
+    store.insert("accounts", columns, accounts())
+    return rows, marks
 
 
 def _write(
-    book: Book, changes: Integers, consent: str, kind: str, marks: bytes | bytearray = b""
+    book: Book,
+    changes: list[Integers],
+    consent: str,
+    kind: str,
+    marks: bytes | bytearray = b"",
 ) -> None:
     """Record changes of budgets, append them to the chain and apply them, in a write transaction.
 
     Args:
         book: the ledger.
-        changes: account, old budget, new budget.
+        changes: account, old budget, new budget, ascending by account; after those of known
+            accounts, those of new ones, which are in the table of accounts already.
         consent: the reason.
         kind: the kind of event.
         marks: the marks of new accounts.
     """
-    if not len(changes):
+    if not any(map(len, changes)):
         return
     store, at = book.store, made.now()
     event = chain.last_of(store)[0] + 1
-    changes = changes[np.argsort(changes[:, 0])]
-    rows = chunks(changes, event, consent)
-    store.insert("changes", ("event", "consent", "account", "was", "now"), rows)
+    known, *new = changes
+    columns = ("event", "consent", "account", "was", "now")
+    store.insert("changes", columns, chunks(known, event, consent))
+    for added in filter(len, new):
+        store.run(
+            f"INSERT INTO changes ({', '.join(columns)}) "  # noqa: S608
+            "SELECT ?, ?, number, ?, budget FROM accounts WHERE number >= ?",
+            *(event, consent, NEW, int(added[0, 0])),
+        )
     held = int(store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0]) > 0
     store.run(
         "UPDATE accounts SET budget = changes.now, most = CASE "
@@ -176,9 +207,7 @@ def changes_digest(book: Book, event: int) -> bytes:
     """Return the digest of an event's changes to accounts, according to the tables."""
     store = book.store
     told = store.rows("SELECT DISTINCT consent FROM changes WHERE event = ?", event)
-    changes = store.integers(
-        3, "SELECT account, was, now FROM changes WHERE event = ? ORDER BY account", event
-    )
+    changes = store.by_account(("account", "was", "now"), "changes WHERE event = ?", event)
     marks = store.batches(
         "SELECT accounts.mark FROM changes JOIN accounts ON accounts.number = changes.account "
         "WHERE changes.event = ? AND changes.was = ? ORDER BY changes.account",
@@ -188,10 +217,13 @@ def changes_digest(book: Book, event: int) -> bytes:
     return _digest(book, changes, new, [consent for (consent,) in told])
 
 
-def _digest(book: Book, changes: Integers, marks: bytes | bytearray, consents: list[str]) -> bytes:
+def _digest(
+    book: Book, changes: Iterable[Integers], marks: bytes | bytearray, consents: list[str]
+) -> bytes:
     """Return a hash of changes, of the marks of new accounts, and of the reasons."""
     digest = chain.Digest(book.salt, "changes", sorted(consents))
-    digest.rows(changes)
+    for rows in changes:
+        digest.rows(rows)
     digest.many([marks])
     return digest.value
 
@@ -217,4 +249,4 @@ def erase(book: Book, person: bytes) -> None:
         if now > spent:
             raise LedgerError("person: only people who withdrew can be erased: ledger.withdraw(…).")
         store.run("UPDATE accounts SET person = NULL WHERE number = ?", number)
-        _write(book, np.array([[number, budget, now]], dtype=np.int64), "", "erased")
+        _write(book, [np.array([[number, budget, now]], dtype=np.int64)], "", "erased")

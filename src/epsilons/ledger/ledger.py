@@ -172,10 +172,9 @@ class Ledger:
                 "consent must say in words how people agreed to give more, as text that every "
                 "database can store: without NUL characters and lone surrogates."
             )
-        ids = [each for batch in found.people.tagged() for each in batch]
         budgets = units.many_units(found.budgets)
         return enrolment.give(
-            self._book, ids, budgets, consent or "", may_raise=consent is not None
+            self._book, found.people, budgets, consent or "", may_raise=consent is not None
         )
 
     def withdraw(self, person: str | int) -> None:
@@ -191,16 +190,16 @@ class Ledger:
             LedgerError: under replace, there is no such account.
             StorageError: the database failed.
         """
-        who = door.tag(person)
         with self._book.store.read():
-            who = self._book.stored(who)
+            who = self._book.stored(door.tag(person))
             known = self._book.store.one("SELECT 1 FROM accounts WHERE person = ?", who)
         if known is None:
             if self._book.private:
                 return
             raise LedgerError("person: there is no such account.")
+        one = door.people(None, [person], lenient=False)
         none = np.zeros(1, dtype=np.int64)
-        enrolment.give(self._book, [who], none, "withdrawn", may_raise=False)
+        enrolment.give(self._book, one, none, "withdrawn", may_raise=False)
 
     def erase(self, person: str | int) -> None:
         """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
@@ -243,8 +242,7 @@ class Ledger:
         rule = _rule(at_most, share)
         with self._book.store.read():
             claims = self._book.open_claims()
-            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
-        budgets, spent = found.T
+            _, budgets, spent = self._book.every("number", "budget", "spent").T
         taken = self._book.held(claims, budgets)
         left = np.minimum(rule.of(budgets), np.maximum(budgets - spent - taken, 0))
         if not left.any():
@@ -283,8 +281,8 @@ class Ledger:
         if not asked or len(called) != len(asked):
             raise ArgumentError("questions must not be empty, and names must be one for each.")
         with self._book.store.read():
-            found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
-        people = SeriesPeople.of(*found.T)
+            _, *found = self._book.every("number", "budget", "spent").T
+        people = SeriesPeople.of(*found)
         if not people.left.any():
             raise LedgerError("ledger: nobody has anything left.")
         return series(people, asked, called, tolerances)

@@ -6,10 +6,11 @@ import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from epsilons.errors import EpsilonsError, LedgerError
 from epsilons.ledger.store import PATIENCE, TABLES, Row, Store
+from epsilons.types import Integers
 
 __all__ = ["SQLite"]
 
@@ -37,6 +38,9 @@ class SQLite(Store):
         LedgerError: the file does not exist or, if `fresh`, the path is already in use.
         StorageError: it cannot be opened.
     """
+
+    joined: ClassVar[str] = "group_concat({}, ' ')"
+    hexed: ClassVar[str] = "hex({})"
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
         super().__init__()
@@ -74,7 +78,7 @@ class SQLite(Store):
         if self.rows("SELECT count(*) FROM sqlite_master")[0][0]:
             raise LedgerError(f"where={str(self._path)!r} {THERE}")
         words = {"integer": "INTEGER", "bytes": "BLOB", "strict": "STRICT"}
-        words["clustered"] = "WITHOUT ROWID, STRICT"
+        words |= {"accounts": "STRICT", "clustered": "WITHOUT ROWID, STRICT"}
         for table in TABLES:
             self.run(table.format(**words))
         self.run(f"PRAGMA user_version = {CLEAN}")
@@ -114,6 +118,16 @@ class SQLite(Store):
         marks = ", ".join("?" * len(columns))
         sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
         self._connection.executemany(sql, rows)
+
+    def _charges(self, release: int, pairs: Integers) -> None:
+        # One statement that reads JSON takes half the time of a statement for each row.
+        columns = pairs.T.tolist()
+        rows = ",".join([f'"{account}":{amount}' for account, amount in zip(*columns, strict=True)])
+        self._connection.execute(
+            "INSERT INTO charges (release, account, amount) "
+            "SELECT ?, CAST(key AS INTEGER), value FROM json_each(?)",
+            (release, f"{{{rows}}}"),
+        )
 
     def _wanted(self) -> None:
         self._connection.execute(

@@ -32,6 +32,7 @@ __all__ = [
     "link",
     "mark",
     "release_digest",
+    "whole_numbers",
 ]
 
 
@@ -61,10 +62,14 @@ class Store(ABC):
 
     Attributes:
         watch: called before and after every step; tests use it to kill the process at a step.
+        joined: the aggregate that joins the integers of a column as text.
+        hexed: the expression for bytes in hexadecimal.
         longest: ids of up to this many bytes can always be stored; None if there is no limit.
     """
 
     watch: Callable[[str], None] = staticmethod(lambda _: None)
+    joined: ClassVar[str]
+    hexed: ClassVar[str]
     longest: ClassVar[int | None] = None
 
     def __init__(self) -> None:
@@ -107,6 +112,10 @@ class Store(ABC):
     @abstractmethod
     def _many(self, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
         """Insert many rows."""
+
+    @abstractmethod
+    def _charges(self, release: int, pairs: Integers) -> None:
+        """Insert charges of a release: account and amount."""
 
     @abstractmethod
     def _wanted(self) -> None:
@@ -253,6 +262,49 @@ class Store(ABC):
         parts = [np.array(batch, dtype=np.int64) for batch in self.batches(sql, *values)]
         return np.concatenate(parts) if parts else np.empty((0, width), dtype=np.int64)
 
+    def blocks(self, columns: tuple[str, ...], source: str, *values: Any) -> Iterator[list[str]]:
+        """Yield columns of a large table by ranges of accounts, each column as one text.
+
+        The database joins the entries of a column, separated by blanks, because a Python object
+        for each entry takes more time and memory than the query. In a block, all columns have the
+        same order, which need not be the order of accounts.
+
+        Args:
+            columns: expressions, none of them null. The first is the number of the account.
+            source: a table and a condition, such as "charges WHERE release = ?".
+            values: the parameters of the condition.
+        """
+        key, *_ = columns
+        within = "AND" if "WHERE" in source else "WHERE"
+        joined = ", ".join(map(self.joined.format, columns))
+        sql = f"SELECT {joined} FROM {source} {within} {key} > ? AND {key} <= ?"  # noqa: S608
+        last = self.rows(f"SELECT coalesce(max({key}), 0) FROM {source}", *values)[0][0]  # noqa: S608
+        for start in range(0, last, CHUNK):
+            ((first, *rest),) = self.rows(sql, *values, start, start + CHUNK)
+            if first is not None:
+                yield [first, *rest]
+
+    def by_account(self, columns: tuple[str, ...], source: str, *values: Any) -> Iterator[Integers]:
+        """Yield columns of integers of a large table, ordered by account, in batches.
+
+        Args:
+            columns: names of columns; the first is the number of the account.
+            source: as for `blocks`.
+            values: as for `blocks`.
+        """
+        for block in self.blocks(columns, source, *values):
+            rows = whole_numbers(block)
+            yield rows[np.argsort(rows[:, 0], kind="stable")]
+
+    def charge(self, release: int, pairs: Iterable[Integers]) -> None:
+        """Insert the charges of a release: account and amount, in batches."""
+
+        def every() -> None:
+            for batch in pairs:
+                self._charges(release, batch)
+
+        self._step("insert charges", every)
+
     def insert(self, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
         """Insert many rows."""
         self._step(f"insert {table}", lambda: self._many(table, columns, rows))
@@ -277,6 +329,11 @@ class Store(ABC):
             "The ledger refused a charge, because an account would be overdrawn. Nothing was "
             "drawn. Run ledger.check()."
         )
+
+
+def whole_numbers(texts: list[str]) -> Integers:
+    """Return the columns of a block as an array of integers."""
+    return np.column_stack([np.fromstring(each, dtype=np.int64, sep=" ") for each in texts])
 
 
 class _Gate:
@@ -378,7 +435,7 @@ TABLES: Final = (
         spent {integer} NOT NULL,
         CHECK (0 <= budget AND budget <= most),
         CHECK (0 <= spent AND spent <= most)
-    ) {strict}
+    ) {accounts}
     """,
     "CREATE INDEX lowered ON accounts (number) WHERE most > budget",
     """

@@ -50,6 +50,18 @@ __all__ = [
 _MOST_NUMBERS: Final = 10**6
 """The largest dimension of vectors."""
 
+_NO_DATA: Final = (
+    " is for functions that read data, and a plan reads none: give epsilon, one budget for each "
+    "person, or how many people have each budget, ep.Budgets({{0.1: 300, 1: 700}})."
+)
+_NOT_PLANNED: Final = {
+    "menu": "menu"
+    + _NO_DATA
+    + " To compare menus that people might be offered, ask ep.compare_menus.",
+    **{name: name + _NO_DATA for name in ("data", "person", "values", "weights")},
+}
+"""Arguments of `epsilons.mean` that a plan does not take, each with advice."""
+
 
 @overload
 def plan(
@@ -121,7 +133,7 @@ def plan(
     cap: float | None = ...,
     goal: float | None = ...,
 ) -> Plan: ...
-@parameters.speaks_plainly()
+@parameters.speaks_plainly(_NOT_PLANNED)
 def plan(
     people_or_questions: People | Sequence[Question] | None = None,
     /,

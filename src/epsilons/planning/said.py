@@ -80,6 +80,7 @@ _METHODS: Final = "Every method"
 _STRICTEST: Final = (
     "The gain is how many times smaller the typical error is than with everyone at the strictest ε."
 )
+_LOSS: Final = " A gain below 1 is a loss: the error is larger."
 _ONE: Final = (
     "The last column is how many times smaller it is than with the best single ε, which leaves "
     "stricter people out."
@@ -461,7 +462,9 @@ def _central_explained(plan: Plan) -> list[Note]:
     """An explanation of the columns in the table of methods."""
     levels = len(plan.forecasts[0].spent)
     some = f", for {_COLUMNS} of {levels:,} levels" if levels > _COLUMNS else ""
-    errors = f"Errors are {_errors_are(plan)}. {_STRICTEST}"
+    gain = plan.verdict.gain
+    loss = _LOSS if gain is not None and gain.is_loss else ""
+    errors = f"Errors are {_errors_are(plan)}. {_STRICTEST}{loss}"
     last = f"The last columns show what a person with that budget would spend{some}."
     used = "Used is the share of people whose values count."
     return [

@@ -130,7 +130,5 @@ class Covariance(soft_cells.SoftQuestion):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""
         midpoint = self.policy(neighbours) == "midpoint"
-        first = words.clipped(self.x_bounds, midpoint=midpoint)
-        second = words.clipped(self.y_bounds, midpoint=midpoint)
-        both = first if first == second else f"{first} In the second column: {second}"
-        return self.said(neighbours, both)
+        second = None if self.y_bounds == self.x_bounds else self.y_bounds
+        return self.said(neighbours, words.clipped(self.x_bounds, midpoint=midpoint, second=second))

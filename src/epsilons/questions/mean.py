@@ -27,7 +27,7 @@ from epsilons.questions.designs import (
 )
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import PerWeight, Scalar
+from epsilons.results.release import Scalar
 from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
@@ -175,15 +175,6 @@ class Mean(Question):
                 'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
             )
         super().check(neighbours)
-
-    def check_terms(self, call: Call) -> None:
-        """Reject declarations about people under which every interval would be the whole range.
-
-        If the range is unknown, nothing is rejected: an interval can always be computed, because
-        people at each level are counted where their weights differ.
-        """
-        if self.bounds is not None:
-            super().check_terms(call)
 
     def check_weights(self) -> None:
         """Reject weights if no interval is proven for the question, as with an unknown range."""
@@ -436,7 +427,7 @@ class Mean(Question):
         assumed = words.ASSUMED_OF_A_GAUSSIAN
         if self.shape == "any":
             truth = f"the {self.statistic} of"
-            weighed = isinstance(answer.spent, PerWeight)
+            weighed = answer.spent.weighted
             assumed = words.assumed(
                 truth, neighbours, self.assumption, found=not known, weighed=weighed
             )

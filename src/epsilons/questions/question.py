@@ -196,6 +196,12 @@ TERMS: Final = tuple(inspect.signature(Call.of).parameters)
 """The user's arguments that belong to the call: the parameters of `Call.of`."""
 
 
+_OF_THE_CALL: Final = {
+    name: f"{name} belongs to the call, where all questions share it: ep.publish([…], {name}=…)."
+    for name in TERMS
+}
+
+
 def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the user's arguments that belong to the call, by name."""
     return {name: given[name] for name in TERMS if name in given}
@@ -435,7 +441,7 @@ class Question(ABC):
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Reject wrong argument names with a clear message, before the object is created."""
         if args or given:  # copying passes no arguments
-            parameters.refuse(cls.__init__, args, given, cls.NOT_TAKEN)
+            parameters.refuse(cls.__init__, args, given, {**_OF_THE_CALL, **cls.NOT_TAKEN})
         return super().__new__(cls)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -15,7 +16,7 @@ from epsilons.questions.question import Question
 from epsilons.questions.total import Total
 from epsilons.questions.variance import Variance
 
-__all__ = ["STATISTICS", "Statistic"]
+__all__ = ["OF_A_QUESTION", "STATISTICS", "Statistic"]
 
 Statistic: TypeAlias = Literal[
     "mean", "total", "frequencies", "variance", "covariance", "quantile", "count"
@@ -28,3 +29,12 @@ STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
     }
 )
 """All questions by the name of their statistic, for plans and the command line."""
+
+OF_A_QUESTION: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        each.name: f"{each.name} belongs to a question: write ep.{kind.__name__}(…, {each.name}=…)."
+        for kind in reversed(STATISTICS.values())
+        for each in fields(kind)
+    }
+)
+"""For each argument of questions, what to write if it is given to a call in place of a question."""

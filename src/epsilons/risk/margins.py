@@ -37,6 +37,26 @@ number of people. This bound limits the rounding error of values on a grid."""
 Bounds = tuple[float, float]
 
 
+def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]:
+    """Move intervals back into the range if noise pushed most of them outside it.
+
+    An interval then reaches into the range at least as far as the number was drawn outside it. The
+    new interval contains the old one, so it covers the true value with at least the same
+    probability. Proof: docs/proofs/risk.md (33).
+
+    Args:
+        ends: the ends of the clipped intervals: two numbers, or two arrays.
+        raw: the numbers before they were clipped.
+        limits: the range of possible numbers.
+    """
+    (low, high), (lo, hi) = ends, limits
+    with np.errstate(invalid="ignore"):  # numbers and ends can be infinite
+        far = np.fmax(np.fmax(low - raw, raw - high), 0.0)
+        least = np.fmin(low, np.fmax(high - far, lo))
+        most = np.fmax(high, np.fmin(low + far, hi))
+    return (least, most) if np.ndim(raw) else (float(least), float(most))
+
+
 class Margin:
     """Base class of all margins."""
 
@@ -675,6 +695,10 @@ class OneGroup(Margin):
         """A confidence interval for the mean."""
         low, high = self.of.intervals(bounds, assumption, confidence)
         return float(low[0]), float(high[0])
+
+    def unclipped(self, bounds: Bounds) -> float:
+        """The mean before it was clipped to the bounds."""
+        return float(self.of.unclipped(bounds)[0])
 
     def share(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
         """The share of the group among all people, with a confidence interval."""

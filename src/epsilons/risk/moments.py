@@ -154,6 +154,15 @@ class SoftMoments(Margin, ABC):
         """The bound on a mean that is used in products of two such bounds."""
         return self._off(i, assumption, beta)
 
+    def raw_mean(self, i: int) -> float:
+        """The noisy mean of a column on a unit range, before it is clipped."""
+        return self._means[i] + 0.5 if self.readable else 0.5
+
+    @property
+    def raw_covariance(self) -> float:
+        """The noisy covariance on unit ranges, before it is clipped."""
+        return self._drawn(0, 1) if self.readable else 0.0
+
     def mean(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
         """The mean of a column, in [0, 1], with its interval. Proof: docs/proofs/pairs.md (6)."""
         if not self.readable:

@@ -166,6 +166,22 @@ class Published:
         each: tuple[Any, ...] = getattr(self.release, "each", (self.release,))
         return each
 
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """The model, the unit of privacy and the ranges of values, as the file states them."""
+        first, local = self._each[0], hasattr(self.release.mechanism, "channel")
+        unit = {"": "not stated", "row": "a row"}
+        found = [
+            ("Model", "local: everyone randomizes" if local else "a trusted curator"),
+            ("Neighbours", first.stated["neighbours_are"]),
+            ("Unit of privacy", unit.get(first.person, f'all rows with the same "{first.person}"')),
+        ]
+        for one in self._each:
+            facts = (part.facts for block in one.sheet().blocks for part in block if _lists(part))
+            values = [fact.words for each in facts for fact in each if fact.name == "Values"]
+            found += [(f"Values of {one.name or one.statistic}", each) for each in values]
+        return found
+
     def sign_off(self) -> str:
         """Return a sign-off sheet: the checks, the facts that no file can show, and blank lines."""
         names = "; ".join(one.title or one.statistic for one in self._each)
@@ -175,6 +191,7 @@ class Published:
         return "\n".join(
             [
                 *(wrapped(each) for each in (head, *seeded)),
+                *("", *(wrapped(f"{name}: {words}") for name, words in self._facts)),
                 *(
                     "",
                     str(self),
@@ -226,6 +243,11 @@ class Published:
         rows = [f"  {field}: {why}" for field, why in self.problems.items()]
         verdict = "Reports of so many categories are not enumerated: see ep.verify.exact_channel."
         return "\n".join([head, *rows, str(self.verdict or verdict)])
+
+
+def _lists(part: object) -> bool:
+    """Whether a part of a sheet lists facts."""
+    return hasattr(part, "facts")
 
 
 def published(text: str) -> Published:

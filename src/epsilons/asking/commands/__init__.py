@@ -17,7 +17,7 @@ from epsilons.asking.commands import jobs, options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
 from epsilons.asking.commands.publishing import commands, replays
-from epsilons.asking.commands.reading import COMPARE, STATEMENT, TABLE, published
+from epsilons.asking.commands.reading import COMPARE, SHOW, STATEMENT, TABLE, published
 from epsilons.asking.commands.reproducing import REPRODUCE
 from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
@@ -133,6 +133,7 @@ cli.add_command(LEDGER)
 cli.add_command(PUBLISH)
 cli.add_command(REPRODUCE)
 cli.add_command(SURVEY)
+cli.add_command(SHOW)
 cli.add_command(STATEMENT)
 cli.add_command(COMPARE)
 cli.add_command(TABLE)

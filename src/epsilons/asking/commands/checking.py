@@ -9,6 +9,7 @@ import click
 import epsilons as ep
 from epsilons.asking.commands import spoken
 from epsilons.asking.commands.publishing import EVERY, asked, parameters, terms
+from epsilons.errors import DataError
 from epsilons.questions import STATISTICS
 
 __all__ = ["CHECK"]
@@ -20,12 +21,13 @@ _OF_A_RANGE = ("bounds", "unknown_range")
 class Checking(click.Command):
     """A command that reports counts of a file, for the curator only."""
 
-    def invoke(self, ctx: click.Context) -> None:
-        """Check the file, and print the result."""
-        ctx.invoke(_check, ctx.params)
+    def invoke(self, ctx: click.Context) -> int:
+        """Check the file, print the result, and return the exit code."""
+        code: int = ctx.invoke(_check, ctx.params)
+        return code
 
 
-def _check(given: dict[str, Any]) -> None:
+def _check(given: dict[str, Any]) -> int:
     cells, mean = (any(given[name] for name in names) for names in (_OF_CELLS, _OF_A_RANGE))
     if cells == mean:
         raise click.UsageError(
@@ -39,12 +41,15 @@ def _check(given: dict[str, Any]) -> None:
     if cells and any(given[name] for name in ("where", "compare", "shrink")):
         raise click.UsageError("--where, --compare and --shrink are for a mean.")
     question = asked(STATISTICS["frequencies" if cells else "mean"], given)
-    spoken.say(ep.check(question, **terms(given)), as_json=given["as_json"])
+    found = ep.check(question, **terms(given))
+    spoken.say(found, as_json=given["as_json"])
+    return DataError.exit_code if found.refusals else 0
 
 
 CHECK = Checking(
     "check",
     params=parameters(*EVERY),
     help="Look at FILE (Parquet, CSV, TSV, JSON lines or Excel) before anything is published from "
-    "it: for the curator, not for publication. The options are those that will publish.",
+    "it: for the curator, not for publication. The options are those that will publish. The exit "
+    "code is 3 if the data would be refused.",
 )

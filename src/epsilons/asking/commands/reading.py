@@ -17,7 +17,7 @@ from epsilons.results.release import Release
 from epsilons.results.report.phrases import SEEDED
 from epsilons.types import Length
 
-__all__ = ["COMPARE", "STATEMENT", "TABLE", "published"]
+__all__ = ["COMPARE", "SHOW", "STATEMENT", "TABLE", "published"]
 
 _JSON_FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -58,6 +58,16 @@ def _one(path: Path, which: int | None) -> Release:
         raise click.UsageError(f"{path} has several releases: give --release NUMBER, of {names}.")
     one: Release = found[which - 1]
     return one
+
+
+@click.command("show")
+@click.argument("file", type=_JSON_FILE)
+@options.DETAILS
+@options.JSON
+def SHOW(file: Path, details: bool, as_json: bool) -> None:  # noqa: N802
+    """Print the release in the JSON file FILE, after checking the file."""
+    release = published(file).require().release
+    spoken.say(release, as_json=as_json, text=release.details() if details else None)
 
 
 @click.command("statement")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -268,6 +269,11 @@ _EXCLUDE: Final = (
     "number of people is published."
 )
 _OTHER: Final = 'Declare other="…", a category for such values, which never refuses.'
+_NUMBER: Final = re.compile(r"[+-]?\d+([.,]\d*)?")
+_SPELT: Final = (
+    "Categories of text are compared letter by letter, so 1 is not 1.0: declare them as the column "
+    "spells them. "
+)
 _LABEL: Final = (
     'Give such values a label first, such as "unknown", and declare it: then none is refused.'
 )
@@ -281,7 +287,7 @@ def _refuse(faults: Faults, rules: Rules, names: Names, ask: Ask) -> None:
     if faults.undeclared and cells:
         raise DataError(
             f"{_either(names)} has a value that is not among the declared categories. {_CURATOR} "
-            f"{_OTHER if rules.groups is None else _LABEL}"
+            f"{_spelt(rules)}{_OTHER if rules.groups is None else _LABEL}"
         )
     if rules.missing != "exclude" and faults.undeclared:
         raise DataError(
@@ -298,6 +304,14 @@ def _refuse(faults: Faults, rules: Rules, names: Names, ask: Ask) -> None:
             f"{_by(names)}: somebody is in two groups. If groups are public, everyone is in "
             f"one of them: give all rows of a person the same group. {_CURATOR}"
         )
+
+
+def _spelt(rules: Rules) -> str:
+    """Advice if numbers were declared as text: another spelling is another category."""
+    declared = rules.categories
+    if declared is None or declared.kind != "text":
+        return ""
+    return _SPELT if any(_NUMBER.fullmatch(each) for each in declared.declared) else ""
 
 
 def _missing(rules: Rules, names: Names, ask: Ask) -> str:

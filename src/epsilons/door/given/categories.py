@@ -281,6 +281,8 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
     what = TIMES if held == "time" else _as_text(kind, of)
     if kind == "integers" and held in ("float", "decimal"):
         what = GAPS
+    if kind == "text" and of == OF["values"] and held in ("integer", "float", "decimal"):
+        what = "It holds numbers: declare categories that are integers, or edges; or convert it."
     return ColumnError(f"{must} {_needed(kind, of)}; its type is {dtype}. {what}")
 
 
@@ -301,6 +303,8 @@ def _as_text(kind: LabelKind, of: str) -> str:
     """Return advice for a column that is not of numbers, or not of the declared kind."""
     if of == "budgets":
         return f"{AS_TEXT} {MENU}"
+    if of == OF["where"]:
+        return 'Name the label that counts, such as where=("answer", "yes"); or convert it first.'
     return f"{AS_TEXT} {ANSWERS}" if kind == "numbers" else AS_TEXT
 
 

@@ -125,6 +125,10 @@ def opened(given: object, name: str) -> Column:
         ArgumentError: it is not a single column.
     """
     column: Column | None
+    if hasattr(type(given), "columns"):
+        raise ArgumentError(
+            f'{name} is a table: give it as data=…, and name the column here, {name}="…".'
+        )
     try:
         column = _array(given) if isinstance(given, np.ndarray) else _other(given)
     except Exception:

@@ -18,7 +18,7 @@ from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.results.report import numbers, phrases
 from epsilons.results.report.shown import Written
 from epsilons.risk import compared
-from epsilons.risk.margins import Bounds, Estimated, Weighed, weighted_ends
+from epsilons.risk.margins import Bounds, Estimated, Weighed, reopened, weighted_ends
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
@@ -296,6 +296,9 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
     )
     before, after = one[[i for i, _ in places]], other[[j for _, j in places]]
     lo, hi = _limits(first)
+    drawn, again = (np.atleast_1d(each.estimate.unclipped) for each in (first, second))
+    apart = np.array([again[j] - drawn[i] for i, j in places], dtype=np.float64)
+    changes = reopened(changes, apart, (lo - hi, hi - lo))
     small, large = sorted((abs(lo), abs(hi)))
     with np.errstate(divide="ignore", invalid="ignore"):
         families = [("change", after - before, changes, (lo - hi, hi - lo))]
@@ -503,11 +506,13 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
     else:
         low, high = estimate.band(assumption, confidence)
         ends = [(low[i] - high[j], high[i] - low[j]) for i, j in pairs]
-    value, wide, rows = estimate.compared_by, estimate.unit, []
+    value, drawn, wide, rows = estimate.compared_by, estimate.unclipped, estimate.unit, []
     for (i, j), (a, b) in zip(pairs, ends, strict=True):
         sign = 1.0 if value[i] >= value[j] else -1.0
         first, second = (i, j) if sign > 0.0 else (j, i)
         least, most = (float(np.clip(end, -wide, wide)) for end in sorted((sign * a, sign * b)))
+        apart = float(drawn[first] - drawn[second])
+        least, most = reopened((least, most), apart, (-wide, wide))
         told = float(value[first] - value[second]), least, most, confidence
         unit, nothing = release.unit, least <= -wide and most >= wide
         one, other, shares = labels[first], labels[second], estimate.in_percent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from epsilons.errors import ArgumentError, KindError
 from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
+from epsilons.risk import margins
 from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.risk.weighing import Assumption
@@ -51,6 +52,8 @@ class Estimate:
         among: whether a statement says which people the numbers are about.
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
+        reopens: whether intervals that noise pushed outside the limits are moved back into them.
+            False in releases of version 0.2.0, and of local reports, which can be that old.
     """
 
     value: Any
@@ -63,6 +66,7 @@ class Estimate:
     joined: ClassVar[str] = ":"
     among: ClassVar[bool] = True
     adds: ClassVar[bool] = False
+    reopens: bool = False
 
     @property
     def ranks(self) -> tuple[float, ...]:
@@ -81,6 +85,11 @@ class Estimate:
         return self.value
 
     @property
+    def unclipped(self) -> Any:
+        """Its numbers before they were clipped to `limits`."""
+        return self.value
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of its numbers; a single "" if there is only one number."""
         return ("",)
@@ -95,7 +104,10 @@ class Estimate:
         return tuple(
             sheet.Row(name, value, low, high, informative=precision.worth != "useless")
             for name, (value, low, high), precision in zip(
-                self.names, self._numbers(assumption, confidence), worths, strict=True
+                self.names,
+                _listed(self.value, *self.interval(assumption, confidence)),
+                worths,
+                strict=True,
             )
         )
 
@@ -111,17 +123,25 @@ class Estimate:
         """The precision of each of its numbers."""
         spread = self.largest_spread(assumption, confidence)
         limits = (-math.inf, math.inf) if self.adds else self.limits
+        ends = self.reopened(self.interval(assumption, confidence))
         return [
             verdict.precision_of(value, low, high, limits, spread)
-            for value, low, high in self._numbers(assumption, confidence)
+            for value, low, high in _listed(self.value, *ends)
         ]
 
-    def _numbers(
-        self, assumption: Assumption, confidence: float
-    ) -> Iterator[tuple[float, float, float]]:
-        """Each of its numbers with the ends of its interval."""
-        columns = (self.value, *self.interval(assumption, confidence))
-        return zip(*(np.atleast_1d(each).tolist() for each in columns), strict=True)
+    def reopened(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The ends of its intervals, moved back into `limits` where noise pushed them outside."""
+        return margins.reopened(ends, self.unclipped, self.limits)
+
+    def reopening(self) -> Self:
+        """A copy with `reopens`, if a number was drawn outside the limits: for new releases."""
+        lo, hi = self.limits
+        raw = np.asarray(self.unclipped, dtype=np.float64)
+        return replace(self, reopens=True) if ((raw < lo) | (raw > hi)).any() else self
+
+    def kept(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The ends of its intervals as this release states them."""
+        return self.reopened(ends) if self.reopens else ends
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -193,6 +213,11 @@ class Reportable(Estimate):
         return float(self.margin.influence(lies, *self._place))
 
     @property
+    def unclipped(self) -> Any:
+        """Its numbers before they were clipped to `limits`."""
+        return self.raw
+
+    @property
     def _has_reports(self) -> bool:
         return hasattr(self.margin, "influence")
 
@@ -204,6 +229,11 @@ class Reportable(Estimate):
     def _influence_of_one(self) -> dict[str, float]:
         """A bound on the effect of one dishonest report, as plain data; empty without reports."""
         return {"influence_of_one": self.influence(1)} if self._has_reports else {}
+
+
+def _listed(*columns: Any) -> Iterator[tuple[float, ...]]:
+    """The entries of columns, row by row; a single number is a column of one."""
+    return zip(*(np.atleast_1d(each).tolist() for each in columns), strict=True)
 
 
 _ENDS: Final = ("from", "to")
@@ -228,6 +258,7 @@ class Scalar(Reportable):
         alike: whether nearly all values appeared equal when the range was estimated.
     """
 
+    LATER: ClassVar = ("reopens",)
     kind: ClassVar = "scalar"
     value: float
     raw: float
@@ -235,11 +266,12 @@ class Scalar(Reportable):
     margin: ScalarMargin
     sigma: float | None = None
     alike: bool = False
+    reopens: bool = False
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A confidence interval, with at least this confidence."""
-        return self.margin.interval(self.raw, self.bounds, assumption, confidence)
+        return self.kept(self.margin.interval(self.raw, self.bounds, assumption, confidence))
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error of `value`, at this confidence."""
@@ -263,6 +295,12 @@ class Scalar(Reportable):
         if not isinstance(self.margin, WeighedSpread):
             return None
         return self.margin.spread(self.bounds, assumption, confidence).high
+
+    @property
+    def unclipped(self) -> float:
+        """The number before it was clipped to the bounds."""
+        own = getattr(self.margin, "unclipped", None)
+        return self.raw if own is None else float(own(self.bounds))
 
     @property
     def _place(self) -> tuple[float, tuple[float, float]]:
@@ -389,7 +427,7 @@ class Cells(Reportable):
             Each category is then a tuple with one label per column. Empty for a single column.
     """
 
-    LATER: ClassVar = ("columns",)
+    LATER: ClassVar = ("columns", "reopens")
     kind: ClassVar = "cells"
     in_percent: ClassVar[bool] = True
     whole: ClassVar[str] = "all people"
@@ -400,6 +438,7 @@ class Cells(Reportable):
     margin: CellsMargin
     other: Any = None
     columns: tuple[str | None, ...] = ()
+    reopens: bool = False
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
@@ -440,12 +479,12 @@ class Cells(Reportable):
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the share of each category."""
-        return self.margin.intervals(self.raw, assumption, confidence)
+        return self.kept(self.margin.intervals(self.raw, assumption, confidence))
 
     @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous confidence intervals for all shares."""
-        return self.margin.band(self.raw, assumption, confidence)
+        return self.kept(self.margin.band(self.raw, assumption, confidence))
 
     @remembered
     def at_once(self, assumption: Assumption, confidence: float) -> float:

@@ -13,6 +13,7 @@ from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
+from epsilons.risk import margins
 from epsilons.risk.margins import AnyMargin, Bracketed
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
@@ -52,6 +53,9 @@ class GroupsMargin(AnyMargin, Protocol):
     @property
     def drawn(self) -> Floats:
         """The drawn (noisy) numbers."""
+
+    def unclipped(self, bounds: Bounds) -> Floats:
+        """The mean of each group before it was clipped to the bounds."""
 
     def means(self, bounds: Bounds) -> Floats:
         """The mean of each group, within the bounds."""
@@ -114,7 +118,7 @@ class Groups(Estimate):
             comparisons are computed without shrinkage.
     """
 
-    LATER: ClassVar = ("compared", "published", "shrunk")
+    LATER: ClassVar = ("compared", "published", "shrunk", "reopens")
     kind: ClassVar = "groups"
     remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
@@ -127,6 +131,7 @@ class Groups(Estimate):
     compared: tuple[tuple[Any, Any], ...] = ()
     published: tuple[float, ...] | None = None
     shrunk: bool = False
+    reopens: bool = False
 
     def __post_init__(self) -> None:
         for first, second in self.compared:
@@ -152,6 +157,11 @@ class Groups(Estimate):
         return self.margin.drawn
 
     @property
+    def unclipped(self) -> Floats:
+        """The mean of each group before it was clipped to the bounds."""
+        return self.margin.unclipped(self.bounds)
+
+    @property
     def unit(self) -> float:
         """The factor that converts errors on a unit range to data units."""
         lo, hi = self.bounds
@@ -165,12 +175,12 @@ class Groups(Estimate):
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the mean of each group."""
-        return self.margin.intervals(self.bounds, assumption, confidence)
+        return self.kept(self.margin.intervals(self.bounds, assumption, confidence))
 
     @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous intervals for the means of all groups."""
-        return self.margin.band(self.bounds, assumption, confidence)
+        return self.kept(self.margin.band(self.bounds, assumption, confidence))
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase that names the means."""
@@ -195,10 +205,13 @@ class Groups(Estimate):
             ArgumentError: these are not the labels of two groups.
         """
         one, other = self._places(first, second)
-        low, high = self.margin.difference(one, other, self.bounds, assumption, confidence)
+        ends = self.margin.difference(one, other, self.bounds, assumption, confidence)
+        drawn = float(self.unclipped[one] - self.unclipped[other])
+        found = margins.reopened(ends, drawn, (-self.unit, self.unit))
+        low, high = found if self.reopens else ends
         means = self.compared_by
         value = float(means[one] - means[other])
-        nothing = low <= -self.unit and high >= self.unit
+        nothing = found[0] <= -self.unit and found[1] >= self.unit
         labels = self.labels[one], self.labels[other]
         told = value, low, high, confidence
         return comparing.Compared("difference", *labels, *told, nothing=nothing, wide=self.unit)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from epsilons.draws.noise import DiscreteLaplace
 from epsilons.frozen import remembered, storable
@@ -14,6 +14,7 @@ from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEst
 from epsilons.results.release.grouped import Groups
 from epsilons.results.report import numbers
 from epsilons.results.report.phrases import short
+from epsilons.risk import margins
 from epsilons.risk.margins import Estimated, Margin
 from epsilons.risk.moments import SoftMoments
 from epsilons.risk.quantiles import QuantilesMargin
@@ -65,8 +66,8 @@ class VarianceEstimate(Scalar):
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """The precision of the standard deviation, relative to its largest possible value."""
         largest = (self.values[1] - self.values[0]) / 2.0
-        root = verdict.precision_of(*self.spread(assumption, confidence), (0.0, largest))
-        low, high = self.interval(assumption, confidence)
+        low, high = self.reopened(self.interval(assumption, confidence))
+        root = verdict.precision_of(self.value**0.5, low**0.5, high**0.5, (0.0, largest))
         return [root._replace(half=(high - low) / 2.0)]
 
     def quoted(self, release: Release) -> list[sheet.Row]:
@@ -119,7 +120,7 @@ class Pair(Estimate):
         columns: the names of both columns; empty for arrays.
     """
 
-    LATER: ClassVar = ("columns",)
+    LATER: ClassVar = ("columns", "reopens")
     kind: ClassVar = "pair"
     whole: ClassVar[str] = "what a correlation can be"
     value: float
@@ -128,6 +129,7 @@ class Pair(Estimate):
     beside: Bounds
     margin: SoftMoments
     columns: tuple[str, ...] = ()
+    reopens: bool = False
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -151,13 +153,23 @@ class Pair(Estimate):
         """The precision of the correlation, because a covariance has no natural scale."""
         correlation = self.correlation(assumption, confidence)
         found = verdict.precision_of(*correlation, (-1.0, 1.0))
-        low, high = self.interval(assumption, confidence)
+        low, high = self.reopened(self.interval(assumption, confidence))
         return [found._replace(half=(high - low) / 2.0)]
+
+    @property
+    def unclipped(self) -> float:
+        """The covariance before it was clipped to its possible range."""
+        return self.margin.raw_covariance * self.unit
+
+    def reopening(self) -> Self:
+        """A copy with `reopens`, if the covariance or a mean was drawn outside its range."""
+        outside = any(not 0.0 <= self.margin.raw_mean(i) <= 1.0 for i in (0, 1))
+        return replace(self, reopens=True) if outside else super().reopening()
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
         """A confidence interval for the covariance, with at least this confidence."""
-        return self.margin.covariance(assumption, confidence).times(self.unit).interval
+        return self.kept(self.margin.covariance(assumption, confidence).times(self.unit).interval)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error of the covariance, at this confidence."""
@@ -181,11 +193,18 @@ class Pair(Estimate):
     @remembered
     def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
         """The means of both columns."""
-        found = []
+        first, second = self._means(assumption, confidence, reopens=self.reopens)
+        return first, second
+
+    def _means(
+        self, assumption: Assumption, confidence: float, *, reopens: bool
+    ) -> Iterator[Estimated]:
+        """Yield the mean of each column, with its interval as it was clipped, or reopened."""
         for i, (low, high) in enumerate((self.bounds, self.beside)):
-            mean = self.margin.mean(i, assumption, confidence)
-            found.append(Estimated(*(low + (high - low) * each for each in mean)))
-        return found[0], found[1]
+            value, *ends = self.margin.mean(i, assumption, confidence)
+            if reopens:
+                ends = margins.reopened(tuple(ends), self.margin.raw_mean(i), (0.0, 1.0))
+            yield Estimated(*(low + (high - low) * each for each in (value, *ends)))
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
@@ -210,7 +229,7 @@ class Pair(Estimate):
         means = zip(
             ("mean of x", "mean of y"),
             self.means(assumption, confidence),
-            (self.bounds, self.beside),
+            self._known_means(assumption, confidence),
             strict=True,
         )
         own = Estimated(self.value, *self.interval(assumption, confidence))
@@ -219,11 +238,16 @@ class Pair(Estimate):
             sheet.Row("covariance", *own, known),
             sheet.Row("correlation", *self.correlation(assumption, confidence), known),
             sheet.Row("slope", *slope, known and not endless),
-            *(
-                sheet.Row(name, *mean, verdict.precision_of(*mean, bounds).worth != "useless")
-                for name, mean, bounds in means
-            ),
+            *(sheet.Row(name, *mean, known) for name, mean, known in means),
         )
+
+    def _known_means(self, assumption: Assumption, confidence: float) -> list[bool]:
+        """Whether the mean of each column is informative."""
+        means = self._means(assumption, confidence, reopens=True)
+        return [
+            verdict.precision_of(*mean, bounds).worth != "useless"
+            for mean, bounds in zip(means, (self.bounds, self.beside), strict=True)
+        ]
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
         """The phrase with which a statement names the correlation."""
@@ -243,6 +267,7 @@ class Pair(Estimate):
         told = release.assumption, release.confidence
         (row,) = self.rows(*told)
         correlation, (first, second) = self.correlation(*told), self.means(*told)
+        means = self._known_means(*told)
         confidence, wide = numbers.percent(release.confidence), row.high - row.low
         value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
         [found] = self.precisions(*told)
@@ -255,8 +280,8 @@ class Pair(Estimate):
         cells = (
             ("correlation", *_shown(correlation, known=known)),
             (f"slope of {y} on {on}", *_shown(self.slope(*told), known=known)),
-            (f"mean of {x}", *_shown(first)),
-            (f"mean of {y}", *_shown(second)),
+            (f"mean of {x}", *_shown(first, known=means[0])),
+            (f"mean of {y}", *_shown(second, known=means[1])),
         )
         heads = ("of both columns", "estimate", f"from ({confidence})", "to")
         table = sheet.SheetTable("rows", heads, cells, "Each interval holds separately.")
@@ -278,7 +303,7 @@ class Pair(Estimate):
         return said.sheet_of(release, own)
 
 
-def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
+def _shown(found: Estimated, *, known: bool) -> tuple[str, str, str]:
     """A number and the ends of its interval as text; a dash for an uninformative number."""
     wide = found.high - found.low
     if math.isinf(wide):
@@ -417,6 +442,7 @@ class CountEstimate(Estimate):
         margin: the margin of error, which depends only on the noise.
     """
 
+    LATER: ClassVar = ("reopens",)
     kind: ClassVar = "count"
     whole: ClassVar[str] = "the number"
     among: ClassVar[bool] = False
@@ -424,14 +450,21 @@ class CountEstimate(Estimate):
     raw: int
     law: DiscreteLaplace
     margin: Counting = Counting()
+    reopens: bool = False
 
     unit: ClassVar[float] = 1.0
     limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
+    @property
+    def unclipped(self) -> int:
+        """The drawn number, which can be negative."""
+        return self.raw
+
     def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
         """An interval for the number of people."""
         reach = self.law.deviation(1.0 - confidence)
-        return max(self.raw - reach, 0), max(self.raw + reach, 0)
+        low, high = self.kept((max(self.raw - reach, 0), max(self.raw + reach, 0)))
+        return int(low), int(high)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error, at this confidence."""
@@ -497,13 +530,14 @@ def _people_sheet(
     """The report sheet of a number of people."""
     (row,) = estimate.rows(release.assumption, release.confidence)
     confidence = numbers.percent(release.confidence)
-    shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
+    shown = f"{row.value:,}" if row.informative else said.DASH, f"{row.low:,}", f"{row.high:,}"
     value, low, high = shown
     title = f"people, {confidence} interval"
+    count = f"Count: {value} people" if row.informative else f"Count: {value}"
     own = said.Own(
-        f"About {value} people",
+        f"About {value} people" if row.informative else count,
         lambda error: f"{numbers.number(error)} people",
-        headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
+        headline=f"{count}   ({confidence} interval {low} to {high})",
         claim=f"With {confidence} confidence between {low} and {high} people.",
         people=people,
         figures=said.one_number(row, estimate.limits, title, shown, "number"),

@@ -20,7 +20,6 @@ from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.results.release.spending import (
     ByLevel,
     Expected,
-    PerWeight,
     Spending,
     spent_by,
     weights_of,
@@ -89,6 +88,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         ledger: its entry in a ledger; None if it was not charged to a ledger.
         person: the unit of privacy: "row", the name of the column of ids, or "" if the release is
             from a version before 0.3.0.
+        menu: the sentence on words that stand for budgets; "" without a menu.
 
     Examples:
         >>> import epsilons as ep
@@ -100,7 +100,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         True
     """
 
-    LATER: ClassVar = ("ledger", "person")
+    LATER: ClassVar = ("ledger", "person", "menu")
     statistic: str
     estimate: kinds.AnyEstimate
     n: int | None
@@ -128,6 +128,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     version: str = ""
     ledger: Entry | None = None
     person: str = ""
+    menu: str = ""
 
     @property
     def value(self) -> Any:
@@ -253,7 +254,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
         sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
-        weighted = isinstance(self.spent, PerWeight)
+        weighted = self.spent.weighted
         # With weights, the interval for related=False needs the numbers of people by level and
         # weight. Only a release that assumes related=False stores them.
         told = not weighted or self.related is False
@@ -263,7 +264,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def _budgets(self) -> Budgets | None:
         """The budgets of the people, or the expected budgets; None if these are private."""
         levels, people = None, None
-        if isinstance(self.spent, PerWeight):
+        if self.spent.weighted:
             return None  # rules are compared only if everyone counts equally
         if self.expected is not None:
             levels, people = self.expected.levels, self.expected.people
@@ -434,6 +435,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             "protects": self.protects,
             "assumes": self.assumes,
             "treats": self.treats,
+            **({"menu": self.menu} if self.menu else {}),
             "warnings": self.warnings,
             "informative": [row.informative for row in self.rows],
             **({"person": self.person} if self.person else {}),

@@ -317,6 +317,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             column = "" if one.name is None else f", column {legible(one.name)}"
             how = f"{one.statistic}, method {one.method}{column}"
             yield sheet.Fact(block.name, f"{how}. {one.treats}".strip())
+        yield from (sheet.Fact("Menu", each) for each in said.once(one.menu for one in self.each))
         yield sheet.Fact("Neighbours", words.neighbours_are(self.each[0].neighbours))
         yield from said.in_a_ledger(self.each)
 

@@ -143,7 +143,7 @@ def sheet_of(release: Release, own: Own) -> Sheet:
     facts: tuple[Part, ...] = (
         *people,
         *([Facts("note", tuple(own.more))] if own.more else []),
-        *([Note("note", release.treats, set_in=True)] if release.treats else []),
+        *(Note("note", each, set_in=True) for each in (release.treats, release.menu) if each),
         Facts("error", tuple(errors)),
         *(Note("help", each, set_in=True) for each in own.nothing),
         *own.figures,
@@ -271,7 +271,8 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
     told = in_points if estimate.in_percent else to_two_digits(release.unit)
-    said = [precision_words(each, told, estimate.each, estimate.whole)]
+    either = any(row.low < 0.0 < row.high for row in release.rows)
+    said = [precision_words(each, told, estimate.each, estimate.whole, either_sign=either)]
     stake = release.stake
     gain = None
     if stake is not None:

@@ -165,6 +165,7 @@ def _public(releases: Sequence[Release], spent: Spending, model: str) -> Iterato
     blurred = blurred if model == "local" else "the result was blurred by chance"
     yield _joined(
         *(_result(one, "is") for one in releases),
+        *_menus(releases),
         f"Stated ranges hold if {_listed([*conditions])}." if conditions else "",
         f"Everyone had {'their own' if own else 'the same'} limit on what this publication may "
         "reveal about them, and no limit was exceeded."
@@ -185,7 +186,8 @@ def _board(releases: Sequence[Release], spent: Spending, model: str) -> Iterator
     )
     rows = {"": "", "row": "Each row of the data counted as one person."}.get(first.person, by)
     more = "The rows of one person together: someone with several rows spends once for each."
-    yield _joined("What was published.", *(_result(one, "is") for one in releases))
+    published = (_result(one, "is") for one in releases)
+    yield _joined("What was published.", *published, *_menus(releases))
     yield _joined("What is protected.", *said.once(one.protects for one in releases), rows)
     yield f"Against whom. {_AGAINST_ALL if model == 'local' else _AGAINST}"
     yield (
@@ -230,6 +232,7 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
     yield _joined(
         f"Budgets were ε = {_ends(row.epsilon for row in rows)}{spent.EACH}, and people spent ε = "
         f"{_ends(row.spent for row in rows)}{spent.EACH}{cap}.",
+        *_menus(releases),
         said.offered_nothing(spent),
         f"Nobody spent more than ε = {number(max(_protected(spent), default=0.0))} in total."
         if spent.EACH
@@ -283,6 +286,11 @@ def _result(release: Release, verb: str) -> str:
         f"For {lost:,} of {len(rows):,}, no usable number resulted." if lost else "",
         release.treats,
     )
+
+
+def _menus(releases: Sequence[Release]) -> list[str]:
+    """The sentence on words that stand for budgets, once for all releases; empty without a menu."""
+    return said.once(one.menu for one in releases)
 
 
 def _who(release: Release) -> str:

@@ -21,15 +21,18 @@ __all__ = ["FORMAT", "Stated", "read", "written"]
 FORMAT: Final = 2
 """The version of the JSON format of releases."""
 
-WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names", "verdict")
-"""Fields that may be worded differently in other versions."""
+WORDS: Final = (
+    *("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names", "verdict"),
+    "informative",
+)
+"""Fields that may be worded, or judged, differently in other versions."""
 
 CHOSEN: Final = ("cap", "typical")
 """Fields that depend on the rules of a version: the best cap, and the typical error with it."""
 
 _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
-    *("informative", "share", "share_interval", "spread", "slope", "correlation", "means"),
+    *("share", "share_interval", "spread", "slope", "correlation", "means"),
 )
 """Fields computed with logarithms and roots; their last digits depend on the machine."""
 
@@ -98,7 +101,10 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
             it disagrees with the stored release.
     """
     what = "a release" if key == "release" else "several releases"
-    not_one = f"text is not the JSON of {what}, as {key}.to_json() writes it."
+    not_one = (
+        f"text is not the JSON of {what}, as {key}.to_json() writes it. Of a file, give the "
+        "contents, not the name."
+    )
     try:
         data = json.loads(text)
     except (RecursionError, TypeError, ValueError):

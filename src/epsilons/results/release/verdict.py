@@ -111,6 +111,11 @@ class Gain(NamedTuple):
         """Whether the best single ε, with stricter people left out, has about the same error."""
         return self.over_single < _GAINS
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether the best single ε, with stricter people left out, has a clearly smaller error."""
+        return self.over_single * _GAINS < 1.0
+
 
 class Help(NamedTuple):
     """A change that would make the interval narrower.
@@ -217,7 +222,12 @@ def precision_if(
 
 
 def precision_words(
-    each: Sequence[Precision], told: Callable[[float], str], things: tuple[str, str], whole: str
+    each: Sequence[Precision],
+    told: Callable[[float], str],
+    things: tuple[str, str],
+    whole: str,
+    *,
+    either_sign: bool = False,
 ) -> str:
     """Describe the precision of numbers in one or two sentences.
 
@@ -226,6 +236,7 @@ def precision_words(
         told: a function that formats an error.
         things: the noun for what one number describes, singular and plural, such as "category".
         whole: the quantity that half-widths are fractions of, such as "the range"; "" to omit it.
+        either_sign: whether the interval of the only number has 0 inside.
     """
     if len(each) == 1:
         [one] = each
@@ -237,6 +248,8 @@ def precision_words(
         said = f"±{told(one.half)}" + (f" ({_percent(one.part)} of {whole})" if whole else "")
         if one.worth == "precise":
             return f"Precise to {said}."
+        if either_sign:
+            return f"Rough, {said}: it can be above or below 0."
         return f"Rough, {said}: it shows the direction, not the size."
     best = [one for one in each if one.worth == "precise"]
     rough = [one for one in each if one.worth == "rough"]
@@ -304,6 +317,9 @@ def gain_words(gain: Gain) -> str:
     people = f"the {gain.left_out:,} strictest" if gain.left_out > 1 else "the strictest person"
     single = f"leaving {people} out" if gain.left_out else strictest
     times = f"{gain.over_single:.2f} ×"
+    if gain.is_loss:
+        smaller = f"{1.0 / gain.over_single:.2f}" if gain.over_single > 0.0 else "∞"
+        return f"Personal budgets are a loss here: {single} makes the error {smaller} × smaller."
     if gain.is_small:
         why = "so many people are strict" if not gain.left_out else "leaving them out costs little"
         return f"Personal budgets gain next to nothing: {times} over {single}, because {why}."

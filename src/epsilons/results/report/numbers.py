@@ -10,6 +10,9 @@ from typing import Any
 
 # Numbers and names.
 
+_LONG = 1e18
+"""Numbers from this one on are never written out."""
+
 
 def number(value: float, digits: int = 4) -> str:
     """Format a number with a few significant digits, without trailing zeros."""
@@ -46,8 +49,11 @@ def kept_words(kept: float) -> str:
 
 def aligned(value: float, width: float) -> str:
     """Format a number with as many decimals as an interval of this width justifies."""
-    if width <= 0 or math.isinf(width):
+    if width <= 0 or math.isinf(width) or math.isinf(value):
         return number(value)
+    if abs(value) >= _LONG:
+        digits = 3 + math.floor(math.log10(abs(value))) - math.floor(math.log10(width))
+        return f"{value:.{min(max(digits, 3), 17)}g}"
     digits = min(max(0, 2 - math.floor(math.log10(width))), 12)
     return f"{value:,.{digits}f}"
 

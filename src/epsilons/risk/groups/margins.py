@@ -118,6 +118,11 @@ class GroupMargins(Margin, ABC):
         lo, hi = bounds
         return lo + (hi - lo) * self._estimates
 
+    def unclipped(self, bounds: Bounds) -> Floats:
+        """The same means before they are clipped to the bounds."""
+        lo, hi = bounds
+        return lo + (hi - lo) * self._quotients
+
     def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
         """The mean of each group, moved into its own confidence interval.
 
@@ -310,12 +315,15 @@ class GroupMargins(Margin, ABC):
         return far
 
     @property
-    def _estimates(self) -> Floats:
+    def _quotients(self) -> Floats:
         total = self.weights
         good = total > 0.0
         with np.errstate(over="ignore"):
-            found = np.clip(self._firsts / np.where(good, total, 1.0), 0.0, 1.0)
-        return np.where(good, found, 0.5)
+            return np.where(good, self._firsts / np.where(good, total, 1.0), 0.5)
+
+    @property
+    def _estimates(self) -> Floats:
+        return np.clip(self._quotients, 0.0, 1.0)
 
 
 @storable("risk.GroupedMeans")

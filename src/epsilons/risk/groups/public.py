@@ -61,11 +61,13 @@ class PublicGroups(Margin):
         """Number of groups."""
         return len(self.weighings)
 
+    def unclipped(self, bounds: Bounds) -> Floats:
+        """The mean of each group; the middle of the bounds if it was not released."""
+        return np.where(np.isnan(self.drawn), sum(bounds) / 2.0, self.drawn)
+
     def means(self, bounds: Bounds) -> Floats:
         """The mean of each group, clipped to the bounds; the middle if it was not released."""
-        lo, hi = bounds
-        middle = np.where(np.isnan(self.drawn), (lo + hi) / 2.0, self.drawn)
-        return np.asarray(np.clip(middle, lo, hi))
+        return np.asarray(np.clip(self.unclipped(bounds), *bounds))
 
     def within(
         self,
