@@ -181,7 +181,8 @@ def mean_design(
     if method != "auto" or goal.assumption.related is not False or plain.equal:
         return plain
     squares = _squares_design(known, goal)
-    return squares if squares.risk <= _MOST_LOST * plain.risk else plain
+    pays = not squares.equal and squares.risk <= _MOST_LOST * plain.risk
+    return squares if pays else plain
 
 
 def _squares_design(known: Known, goal: Goal) -> Design[CellSums]:
