@@ -108,6 +108,7 @@ MeanMethod: TypeAlias = Literal[
     _MeanRule,
     "adaptive",
     "transformed",
+    "squares",
     "hourglass",
     "staircase2d",
     "shifted",

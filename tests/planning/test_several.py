@@ -83,7 +83,8 @@ def test_a_plan_foretells_what_is_published(close: bool) -> None:
     on_wage = [row.on_range + row.on_mean for row in plan.forecasts[close].spent]
     np.testing.assert_allclose(on_wage, [row.spent for row in releases[2].spent], rtol=1e-3)
     spent = np.array([row.spent for row in found.spent])
-    if close:
+    assert (spent >= releases.for_each(list(PEOPLE)) - 1e-3).all()  # the larger of both cases
+    if not close:
         spent += on_wage - found[2].spending.spent
     np.testing.assert_allclose(spent, releases.for_each(list(PEOPLE)), rtol=1e-3)
     assert found[0].rmse == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
@@ -187,3 +188,49 @@ def test_a_question_with_a_method_of_its_own_is_planned_with_it() -> None:
     found = ep.plan([uniform, uniform], epsilon=PEOPLE)
     assert [one.method for one in found] == ["uniform", "uniform"]  # type: ignore[attr-defined]
     assert all(row.spent == pytest.approx(0.1) for row in found.spent)
+
+
+def test_means_that_are_drawn_together_are_planned_together() -> None:
+    people = np.repeat(list(PEOPLE), list(PEOPLE.values()))
+    values = np.random.default_rng(2).random((3, len(people)))
+    ends = [(0.0, 1.0), (0.0, 2.0), (-1.0, 1.0)]
+    named = [ep.Mean(name, bounds=end) for name, end in zip("xyz", ends, strict=True)]
+    given = [ep.Mean(column, bounds=end) for column, end in zip(values, ends, strict=True)]
+    other = ep.Mean("w", bounds=(0, 1), method="uniform")
+    plan = ep.plan([*named, other], epsilon=PEOPLE)
+    releases = ep.publish(
+        [*given, ep.Mean(values[0], bounds=(0, 1), method="uniform")],
+        epsilon=people,
+        source=ep.Seeded(1),
+    )
+    assert [one.together for one in plan.each] == [3, 3, 3, 1]
+    for one, release in zip(plan.each, releases, strict=True):
+        low, high = release.interval()
+        assert one.half_width == pytest.approx((high - low) / 2.0, rel=1e-6)
+        assert one.method == release.method
+        assert one.rmse == pytest.approx(math.sqrt(release.risk), rel=1e-6)
+    spent = [row.spent for row in plan.spent]
+    assert spent == pytest.approx(releases.for_each(list(PEOPLE)), rel=1e-6)
+    assert "drawn together" in plan.details()
+
+
+@pytest.mark.parametrize("shares", [(0.98, 0.01, 0.01), (0.55, 0.3, 0.15), (0.34, 0.33, 0.33)])
+def test_shares_of_unknown_people_are_planned_for_their_worst_case(shares: Any) -> None:
+    """A category with nearly everyone has the most noise, and a plan does not know the shares."""
+    n = 20_000
+    plan = ep.plan([SHARES], epsilon={0.5: n}, **GUESS)
+    modes = np.repeat(["a", "b", "c"], [round(n * share) for share in shares])
+    release = ep.frequencies(
+        modes,
+        epsilon=0.5,
+        categories=["a", "b", "c"],
+        confidence=0.9,
+        neighbours="add-remove",
+        source=ep.Seeded(2),
+    )
+    low, high = release.interval(0.9)
+    half = float((high - low).max()) / 2.0
+    assert plan[0].half_width is not None
+    assert half < 1.02 * plan[0].half_width
+    if shares[0] > 0.9:
+        assert half > 0.9 * plan[0].half_width

@@ -15,6 +15,7 @@ import epsilons as ep
 from epsilons.draws.noise import Source
 from epsilons.results.release import Release
 from epsilons.risk.margins import Ratio, RatioCells
+from epsilons.risk.ratio_spread import RatioSpread
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any]  # value, budget, person
@@ -104,7 +105,7 @@ RELEASES: dict[str, Callable[..., Any]] = {"mean": mean_of, "frequencies": cells
 def behind(release: Release) -> Any:
     """Return the noisy sums from which a release is computed."""
     margin = release.estimate.margin
-    assert isinstance(margin, (Ratio, RatioCells))
+    assert isinstance(margin, (Ratio, RatioCells, RatioSpread))
     return margin
 
 

@@ -167,10 +167,17 @@ def test_counting_spends_an_eighth_at_most() -> None:
         assert isinstance(release.mechanism, Composed)
         counts, sums = release.mechanism.stages
         assert isinstance(counts, LevelCounts)
-        assert isinstance(sums, TwoSums)
+        assert isinstance(sums, (TwoSums, CellSums))
         for rung, spent in zip(counts.levels.tolist(), counts.losses, strict=True):
             assert 0 <= spent <= SHARE * Fraction(rung)
             assert spent <= SHARE
+    # If budgets are unrelated to values, low rungs spend half: an interval must allow for as many
+    # strict people as the count does not exclude.
+    release = mean_of(BASE, levels=[0.01, 0.5, 1.0, 4.0], related=False)
+    spent = release.mechanism.stages[0].losses
+    assert float(spent[0]) == pytest.approx(0.005)
+    assert [float(each) for each in spent[1:]] == pytest.approx([0.0625, 0.125, 0.125])
+    assert ep.verify.exact(release.mechanism).holds
     for known in ({"cap": 1.0, "related": False}, {"levels": {1.0: 5}}, {"epsilon": 1.0}):
         assert not isinstance(mean_of(BASE, **known).mechanism, Composed)
 

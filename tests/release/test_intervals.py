@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from typing import Any
@@ -11,9 +10,10 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.draws.noise import Laplaces
 from epsilons.results.release import ByLevel
 from epsilons.risk import ratio
-from epsilons.risk.counted import LevelCount
+from epsilons.risk.counted import LevelCount, most_squares
 from epsilons.risk.margins import Ratio, RatioCells
 from epsilons.risk.weighing import UNRELATED
 
@@ -128,10 +128,11 @@ def test_a_band_under_add_remove_speaks_of_all_categories() -> None:
     sums = release.estimate.margin
     assert isinstance(sums, RatioCells)
     assert sums.counted is not None
-    apart = sums.counted.bias(BETA / 2.0)
+    assert not sums.equal
+    apart = sums.counted.bias(BETA / 3.0)
     noises = ratio.OwnTotal(sums.scale, len(sums.drawn))
     low, high = ratio.share_intervals(
-        sums.drawn, sums.total, noises, largest=0.0, confidence=1.0 - BETA / 2.0
+        sums.drawn, sums.total, noises, largest=0.0, confidence=1.0 - BETA + BETA / 3.0
     )
     found_low, found_high = release.interval(1.0 - BETA)
     assert found_low.tolist() == np.maximum(low - apart, 0.0).tolist()
@@ -151,7 +152,8 @@ def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> No
         ((13, 12), (0.01, 0.02), (1, 4), True),  # the noise is larger than all counts
         ((-40, -3), (0.01, 0.02), (1, 4), True),
         ((300, 300), (0.1, 0.2), (1, 4), True),
-        ((90_000, 80_000), (1.0, 1.0), (999, 1000), False),  # the weights are nearly equal
+        ((90_000, 80_000), (1.0, 1.0), (999, 1000), True),  # the weights are nearly equal
+        ((0, 90_000), (10.0, 10.0), (1, 1000), False),  # at most one person has the small weight
     ],
 )
 def test_unrelated_budgets_have_the_shorter_of_two_intervals(
@@ -162,20 +164,28 @@ def test_unrelated_budgets_have_the_shorter_of_two_intervals(
     One treats people as a sample, and the other is valid for any people. The choice depends on
     counts only.
     """
-    release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
     largest, total = float(weights[-1]), 1e6 * float(weights[-1])
     counted = LevelCount(counts, rates, np.array(weights))
-    margin = dataclasses.replace(
-        release.estimate.margin, counted=counted, largest=largest, drawn=(0.4 * total, total)
+    margin = Ratio(
+        law=Laplaces(1),
+        scheme=ratio.TWO_SUMS,
+        drawn=(0.4 * total, total),
+        largest=largest,
+        equal=False,
+        slack=1e-9,
+        counted=counted,
     )
     found = margin.interval(0.4, (0.0, 1.0), UNRELATED, 1.0 - BETA)
-    apart = 0.0 if sampled else counted.bias(BETA / 2.0)
+    part = BETA / 10.0
+    most = counted.ends(part)[1]
+    apart = 0.0 if sampled else counted.bias(part)
     low, high = ratio.interval(
         margin.law,
         margin.scheme,
         margin.drawn,
         largest=largest if sampled else 0.0,
-        confidence=1.0 - BETA / 2.0,
+        confidence=1.0 - BETA + part,
+        squares=lambda sums: sampled * most_squares(counted.weights, sums, most, sampled=False),
     )
     reach = apart + margin.slack
     assert found == (max(low - reach, 0.0), min(high + reach, 1.0))

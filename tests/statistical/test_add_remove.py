@@ -148,7 +148,7 @@ def test_plans_for_add_remove() -> None:
     plan = ep.plan({4.0: 300, 8.0: 300}, neighbours="add-remove", bounds=(0, 10))
     assert plan.neighbours == "add-remove"
     assert {f.method for f in plan.forecasts} == {
-        "transformed", "hourglass", "staircase2d", "shifted", "independent",
+        "transformed", "squares", "hourglass", "staircase2d", "shifted", "independent",
     }  # fmt: skip
     assert plan.best == plan.forecasts[0].method == "hourglass"
     assert plan["transformed"].rmse < plan["shifted"].rmse < plan["independent"].rmse

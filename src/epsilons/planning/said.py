@@ -98,7 +98,11 @@ _ERRORS: Final = (
 )
 _EVENLY: Final = "values that are spread evenly over the range"
 _FORECAST: Final = f" For a variance, a covariance and quantiles, both are forecasts for {_EVENLY}."
-_FOUND: Final = " If a range has to be found, the typical error is a fraction of that range."
+_FOUND: Final = (
+    " If a range has to be found, the typical error is a fraction of that range, and spending is "
+    "shown for values that are spread out or close together, whichever takes more."
+)
+_TOGETHER: Final = " Means with equal shares are drawn together."
 
 
 def central_sheet(plan: Plan) -> Sheet:
@@ -266,8 +270,10 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     heads = ("question", "share", "method", "typical error", "interval ±", "target ±")
     rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
     found = any(one.found for one in plan.each)
+    together = any(one.together > 1 for one in plan.each)
     evenly = _FORECAST if any(each.supposed for each in plan.questions) else ""
     assumed = [words.planned(plan.neighbours, each.assumption) for each in plan.questions]
+    told = (_FOUND if found else "") + (_TOGETHER if together else "")
     section = "What each question would give"
     shares = Bars(
         tuple((one.name, float(one.share)) for one in plan.each), "share of everyone's budget"
@@ -278,7 +284,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
         _verdict(plan),
         (SheetTable("rows", heads, tuple(rows), section=section),),
         (
-            Note("note", _ERRORS + evenly + (_FOUND if found else ""), section=section),
+            Note("note", _ERRORS + evenly + told, section=section),
             Figure(
                 shares,
                 f"Shares of everyone's budget: {shown}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -18,13 +18,20 @@ from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.trial import Trial
-from epsilons.questions import Question
+from epsilons.questions import Question, several
 from epsilons.questions.division import division_of
-from epsilons.questions.question import Call
-from epsilons.questions.rehearsal import rehearse, terms_for
+from epsilons.questions.mean import Mean
+from epsilons.questions.question import Answer, Call
+from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
 from epsilons.results import report
-from epsilons.results.release import ByLevel
-from epsilons.results.release.verdict import ReleaseVerdict
+from epsilons.results.release import ByLevel, Scalar
+from epsilons.results.release.verdict import (
+    Precision,
+    ReleaseVerdict,
+    precision_at,
+    precision_words,
+    to_two_digits,
+)
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -52,10 +59,11 @@ class Planned:
             values that the plan assumes. None if it cannot be forecast.
         target: the half-width that the user wants; None if the question has no target.
         plan: the complete plan of this question, for the share of everyone's budget that it gets.
+            If the release draws it together with other means, this is the plan of drawing it alone.
         spending: the amount that a person spends on this question, as a function of the part
             of their budget that is offered to it. If a range has to be found, it is the amount for
-            values that are spread out; `plan` also has the amount for values close together, which
-            is larger.
+            values that are spread out or close together, whichever is larger.
+        together: the number of means that are drawn together with it, including itself.
     """
 
     name: str
@@ -66,6 +74,17 @@ class Planned:
     target: float | None
     plan: OnePlan
     spending: ByLevel
+    together: int = 1
+
+    @property
+    def precision(self) -> tuple[tuple[Precision, ...], str]:
+        """The forecast precision of each number, as data and in words."""
+        if self.together == 1 or self.half_width is None:
+            return self.plan.precision
+        asked: Any = self.plan.question
+        low, high = asked.averaged
+        one = precision_at(self.half_width, high - low)
+        return (one,), precision_words((one,), to_two_digits(asked.unit), Scalar.each, Scalar.whole)
 
     @property
     def found(self) -> bool:
@@ -115,10 +134,7 @@ class SeveralPlans(Forecasts):
 
     @cached_property
     def spent(self) -> ByLevel:
-        """The amount that a person at each level spends on all questions together.
-
-        If a range has to be found, it is the amount for values that are spread out.
-        """
+        """The largest amount that a person at each level spends on all questions together."""
         levels = self.budgets.levels
         call = Call(None, None, None, self.neighbours)
         total = np.sum(
@@ -134,7 +150,7 @@ class SeveralPlans(Forecasts):
         The plan of each question has its own verdict, with the gain from personal budgets and
         advice.
         """
-        found = [(one.name, *one.plan.precision) for one in self.each]
+        found = [(one.name, *one.precision) for one in self.each]
         each = tuple(precision for _, some, _ in found for precision in some)
         return ReleaseVerdict(each, None, (), tuple(f"{name}: {said}" for name, _, said in found))
 
@@ -206,12 +222,52 @@ def several_plans(
         (asked.title, asked.statistic, asked.subject if isinstance(asked.subject, str) else None)
         for asked in questions
     ]
-    asked = zip(report.names_of(facts), questions, parts, wanted, strict=True)
-    each = [
-        _planned(name, question, budgets, replace(call, share=part), target)
-        for name, question, part, target in asked
-    ]
+    calls = [replace(call, share=part) for part in parts]
+    asked = zip(report.names_of(facts), questions, calls, wanted, strict=True)
+    each = [_planned(name, question, budgets, own, target) for name, question, own, target in asked]
+    for places in several.gathered(questions, calls):
+        if len(places) > 1:
+            means = [cast(Mean, questions[place]) for place in places]
+            one = [each[place] for place in places]
+            drawn = _drawn_together(one, means, [calls[place] for place in places], budgets)
+            for place, planned in zip(places, drawn, strict=True):
+                each[place] = planned
     return SeveralPlans(tuple(each), budgets, tuple(questions), neighbours, cap)
+
+
+def _drawn_together(
+    alone: Sequence[Planned], means: Sequence[Mean], calls: Sequence[Call], budgets: Budgets
+) -> Sequence[Planned]:
+    """Return the forecasts of means in one draw; those of separate draws if these are better."""
+    people, shared = Absent(budgets.levels, budgets.counts), several.shared(calls)
+    rows = [
+        mean.open(replace(call, epsilon=people)) for mean, call in zip(means, calls, strict=True)
+    ]
+    found = several.together(means, rows, shared)
+    if found is None:
+        return alone
+    steps = found.steps()
+    try:
+        steps.send(next(steps).total)
+    except StopIteration as end:
+        answers: tuple[Answer, ...] = end.value
+    spent = found.allocation.spent[
+        np.searchsorted(found.counted.levels, shared.offered(budgets.levels))
+    ]
+    planned = []
+    for one, mean, call, answer in zip(alone, means, calls, answers, strict=True):
+        low, high = mean.averaged
+        planned.append(
+            replace(
+                one,
+                method=answer.method,
+                rmse=(high - low) * mean.goal.rmse(found.mechanism.weighing),
+                half_width=Rehearsal(mean, people, answer, ()).reach,
+                spending=ByLevel(call.offered(budgets.levels), spent / len(means), budgets.counts),
+                together=len(means),
+            )
+        )
+    return planned
 
 
 def _planned(
@@ -224,7 +280,9 @@ def _planned(
     if getattr(question, "bounds", ()) is None:
         found = range_plan(trial)
         first, method = found.forecasts[0], question.method.replace("auto", "weighted")
-        return Planned(name, call.share, method, first.rmse, None, target, found, first.spending)
+        most = np.max([each.spending.spent for each in found.forecasts], axis=0)
+        spending = replace(first.spending, spent=most)
+        return Planned(name, call.share, method, first.rmse, None, target, found, spending)
     rmse = reach = None
     if not question.varies:
         rmse = trial.errors.rmse

@@ -28,13 +28,14 @@ from epsilons.errors import ArgumentError
 from epsilons.risk import OPEN, Moments, Weighing, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
-from epsilons.risk.margins import Ratio, RatioMean
+from epsilons.risk.margins import MOST_WEIGHTS, Ratio, RatioMean
+from epsilons.risk.ratio_spread import RatioSpread
 from epsilons.types import Floats, Integers
 
 Sums = TypeVar("Sums", TwoSums, CellSums)
 Quotient = TypeVar("Quotient", bound=Ratio)
 
-METHODS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
+METHODS: Final = ("transformed", "squares", "hourglass", "staircase2d", "shifted", "independent")
 """The methods for a mean under add/remove."""
 
 CELL_METHODS: Final = ("transformed", "total")
@@ -58,6 +59,9 @@ _MARGIN: Final = 0.99
 """`auto` considers staircase noise only if its variance is at least 1 % below that of Laplace
 noise."""
 
+_MOST_LOST: Final = 1.3
+"""`auto` draws squares if the predicted risk grows by at most this factor."""
+
 _STEPS: Final = 2**40
 _PARTS: Final = 32
 """A unit of weight is a rung (a public budget level) divided by an integer up to this number."""
@@ -67,10 +71,6 @@ _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 
 _HEAVIEST: Final = 2.0**45
 """The largest possible weight. It has as many bits as the largest weight under Laplace noise."""
-
-_STORED: Final = 64
-"""The largest number of different weights that the margin of a mean stores. If there are more, it
-stores none of them."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
@@ -167,6 +167,34 @@ def two_sums_design(
     return Design(method, mechanism, weighing, goal.risk(weighing))
 
 
+def mean_design(
+    known: Known, goal: Goal, method: str, *, bounds: tuple[float, float]
+) -> Design[TwoSums] | Design[CellSums]:
+    """Return the best design of a method for a mean whose interval can use the spread of values.
+
+    "auto" draws squares if weights differ and budgets are unrelated to values. Then the interval
+    depends on the spread of the values. Proof: docs/proofs/add-remove.md (20).
+    """
+    if method == "squares":
+        return _squares_design(known, goal)
+    plain = two_sums_design(known, goal, method, bounds=bounds)
+    if method != "auto" or goal.assumption.related is not False or plain.equal:
+        return plain
+    squares = _squares_design(known, goal)
+    return squares if squares.risk <= _MOST_LOST * plain.risk else plain
+
+
+def _squares_design(known: Known, goal: Goal) -> Design[CellSums]:
+    """Return the best design of three cells, x², 2x(1 − x) and (1 − x)²."""
+    cap = _cap(known, goal) if known.cap is None else known.cap
+    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=3, unit=GRID)
+    weighing = mechanism.weighing(known.guess)
+    total = float(mechanism.weights.astype(np.float64) @ known.guess)
+    if total > 0.0:  # the noise has the largest variance if the mean is at an end of the range
+        weighing = replace(weighing, scale=mechanism.scale * math.sqrt(1.25) / total)
+    return Design("squares", mechanism, weighing, goal.risk(weighing))
+
+
 def ratio_of(
     mechanism: TwoSums,
     pair: tuple[int, int],
@@ -209,7 +237,6 @@ def mean_ratio(
     """
     mechanism = chosen.mechanism
     t, total = (float(each) for each in sums)
-    weights = np.unique(mechanism.weights)
     return RatioMean(
         law=mechanism.law,
         scheme=mechanism.scheme,
@@ -218,8 +245,31 @@ def mean_ratio(
         equal=chosen.equal,
         slack=1.0 / mechanism.grid,
         counted=counted,
-        rungs=weights if len(weights) <= _STORED else weights[:0],
+        rungs=_few_weights(mechanism.weights),
     )
+
+
+def spread_ratio(
+    chosen: Design[CellSums], drawn: npt.NDArray[Any], counted: LevelCount | None
+) -> RatioSpread:
+    """Return the margin of the mean of everyone, from three drawn cells.
+
+    Args:
+        chosen: the design that produced the cells.
+        drawn: the drawn integers, in lattice steps.
+        counted: the noisy count of people on each rung, if it was released.
+    """
+    return RatioSpread(
+        **cells_of(chosen, drawn, counted),
+        slack=1.0 / GRID,
+        rungs=_few_weights(chosen.mechanism.weights),
+    )
+
+
+def _few_weights(weights: Integers) -> Integers:
+    """Return the different weights, or none if there are very many."""
+    found = np.unique(weights)
+    return found if len(found) <= MOST_WEIGHTS else found[:0]
 
 
 def cells_of(
@@ -242,10 +292,10 @@ def cells_of(
     }
 
 
-def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
+def as_drawn(margin: Ratio | RatioSpread, bounds: tuple[float, float]) -> float:
     """Return the drawn ratio in data units, or the midpoint if the drawn total is not positive."""
     lo, hi = bounds
-    t, total = margin.drawn
+    t, total = margin.sums
     return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import RULES, Allocation
 from epsilons.budgets.levels import Classes
-from epsilons.draws.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
+from epsilons.draws.mechanisms import Additive, SumAndSquares, build, build_moments
 from epsilons.errors import ArgumentError, DataError
 from epsilons.loading import later
 from epsilons.questions import grouping, ways
@@ -21,9 +21,10 @@ from epsilons.questions.designs import (
     Design,
     Known,
     as_drawn,
+    mean_design,
     mean_ratio,
     require_levels,
-    two_sums_design,
+    spread_ratio,
 )
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
@@ -32,8 +33,9 @@ from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.lorenz import LorenzMean, LorenzSpread
-from epsilons.risk.margins import Weighed, holds_on_any_range
+from epsilons.risk.margins import RatioMean, Weighed, holds_on_any_range
 from epsilons.risk.mean import WIDEST
+from epsilons.risk.ratio_spread import RatioSpread
 from epsilons.risk.spread import EXPECTED
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import (
@@ -280,6 +282,11 @@ class Mean(Question):
             )
         return ""
 
+    @property
+    def _expected(self) -> float:
+        """The spread that forecasts of intervals assume."""
+        return EXPECTED if self.spread is None else self.spread
+
     def look(self, call: Call) -> door.Look:
         """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
@@ -312,7 +319,10 @@ class Mean(Question):
             return None
         if self.of_some:
             return door.Ask("numbers", self.bounds, apart=self.groups_are == "public")
-        sums = call.neighbours == "add-remove" or self.method == "staircase"
+        private = call.neighbours == "add-remove"
+        unrelated = self.method == "auto" and self.related is False
+        sums = private and not (unrelated or self.method == "squares")
+        sums = sums or self.method == "staircase"
         return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
@@ -390,33 +400,44 @@ class Mean(Question):
             margin = Weighed(weighing, mechanism.slack)
         elif isinstance(mechanism, SumAndSquares):
             seen = mechanism.moments(drawn)
-            expected = EXPECTED if self.spread is None else self.spread
-            margin = LorenzSpread(weighing, mechanism.slack, *seen, expected)
+            margin = LorenzSpread(weighing, mechanism.slack, *seen, self._expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(goal.worst.risk(weighing), bounds)
         return Read(estimate, risk, exact=True, weighing=weighing)
 
-    def _chosen(self, known: Known) -> Design[TwoSums]:
-        """Choose the design of the two sums, from public information, under add/remove."""
-        bounds = self.averaged
-        return two_sums_design(known, self.goal, self.method, bounds=bounds)
+    def _chosen(self, known: Known) -> Design[Any]:
+        """Choose the design of two sums or of three cells, from public information."""
+        return mean_design(known, self.goal, self.method, bounds=self.averaged)
 
-    def _wide(self, chosen: Design[TwoSums], counts: LevelCount | None, people: Integers) -> float:
+    def _wide(self, chosen: Design[Any], counts: LevelCount | None, people: Integers) -> float:
         """Forecast the width of the interval on a unit range, if the mean is ½."""
-        total = float(chosen.mechanism.weights.astype(float) @ people)
-        margin = mean_ratio(chosen, (total / 2.0, total), counts)
+        weights = chosen.mechanism.weights
+        total = float(weights.astype(float) @ people)
+        margin: RatioSpread | RatioMean
+        if chosen.method == "squares":
+            inner = total * (0.25 - self._expected**2)  # Σ k·x·(1 − x)
+            cells = np.array([total / 2.0 - inner, 2.0 * inner, total / 2.0 - inner])
+            margin = spread_ratio(chosen, cells * chosen.mechanism.reach, counts)
+        else:
+            margin = mean_ratio(chosen, (total / 2.0, total), counts)
         low, high = margin.unit(self.assumption, self.confidence)
         return high - low
 
-    def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
+    def _read_ratio(self, chosen: Design[Any], counts: LevelCount | None, drawn: Any) -> Read:
         """Compute the mean from a draw, under add/remove."""
-        mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
-        margin = mean_ratio(chosen, mechanism.sums(drawn), counts)
-        value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
+        bounds, goal = self.averaged, self.goal
+        margin: RatioSpread | RatioMean
+        if chosen.method == "squares":
+            margin = spread_ratio(chosen, drawn, counts)
+            raw = as_drawn(margin, bounds)
+            value = float(np.clip(raw, *bounds))
+        else:
+            margin = mean_ratio(chosen, chosen.mechanism.sums(drawn), counts)
+            value, raw = chosen.mechanism.estimate(drawn), as_drawn(margin, bounds)
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(margin.leading(goal.worst), bounds)
-        return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
+        return Read(estimate, risk, total=margin.sums[1], weighing=chosen.weighing)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
         """Return the sentences in which the release says what it protects and assumes."""

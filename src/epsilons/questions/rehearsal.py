@@ -24,6 +24,7 @@ from epsilons.questions.outer import HIGH
 from epsilons.questions.question import Answer, Call, Draw, Question
 from epsilons.results.release import ByLevel, shown_levels
 from epsilons.risk import Weighing
+from epsilons.risk.margins import RatioCells
 
 __all__ = ["Rehearsal", "rehearse", "terms_for"]
 
@@ -95,8 +96,15 @@ class Rehearsal:
 
         For several numbers it is the maximum. If an interval is the whole range, the result is the
         length of the range, because the value can be at one end and the true value at the other.
+        For shares of an unknown number of people it is that of a category with everyone, which has
+        the most noise.
         """
         question, estimate = self.question, self.estimate
+        margin = getattr(estimate, "margin", None)
+        if isinstance(margin, RatioCells) and margin.total > 0.0:
+            margin = margin.crowded
+            shares = margin.drawn / margin.total
+            estimate = replace(estimate, margin=margin, value=shares, raw=shares)
         low, high = estimate.interval(question.assumption, question.confidence)
         lowest, highest = getattr(estimate, "bounds", (0.0, 1.0))
         if np.all((low <= lowest) & (high >= highest)):

@@ -25,6 +25,7 @@ from epsilons.budgets.allocation.declared import Declared
 from epsilons.budgets.levels import Budgets, float_down, float_up
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import LevelCounts, added_up
+from epsilons.draws.mechanisms.add_remove import SHARE, STRICT
 from epsilons.loading import later
 from epsilons.questions.designs import Design, Known, expected, tells
 from epsilons.questions.question import Answer, Draw, Steps
@@ -32,6 +33,7 @@ from epsilons.results.release import ByLevel, Expected, PerWeight
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
+from epsilons.risk.weighing import UNRELATED
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -378,7 +380,8 @@ def _way(
         related = goal.assumption.related is not False and not terms.ladder.fine
         if not related or choose(known).equal:
             return known, None
-    stage = LevelCounts.of(terms.ladder, terms.cap)
+    precise = goal.assumption == UNRELATED and not terms.ladder.fine
+    stage = LevelCounts.of(terms.ladder, terms.cap, STRICT if precise else SHARE)
     most = known.left if terms.cap is None else [min(r, Fraction(terms.cap)) for r in known.left]
     left = tuple(rung - spent for rung, spent in zip(most, stage.losses, strict=True))
     later = changed(known, left=left)

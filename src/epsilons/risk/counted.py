@@ -86,9 +86,7 @@ class LevelCount:
 
 
 _CENTRES: Final = 65
-_PRICES: Final = 64
-"""Numbers of centres c and of Lagrange multipliers λ (prices of a unit of weight) that
-`most_squares` tries. Each pair gives a bound, and the smallest is used."""
+"""Number of centres c that `most_squares` tries. Each gives a bound, and the smallest is used."""
 
 
 def most_squares(weights: Integers, total: float, people: Floats | None, *, sampled: bool) -> float:
@@ -116,19 +114,32 @@ def most_squares(weights: Integers, total: float, people: Floats | None, *, samp
     if not sampled:
         middle = math.sqrt(k[0] * k[-1])
         centres = np.concatenate([[0.0, middle], np.linspace(k[0], k[-1], _CENTRES)])
-    squares = np.square(k - centres[:, None])
-    heavy = k > 0.0
-    each_price = np.sort(squares[:, heavy] / k[heavy], axis=1)
-    some = np.unique(np.linspace(0, heavy.sum() - 1, _PRICES).round().astype(int))
-    prices = np.concatenate([np.zeros((len(centres), 1)), each_price[:, some]], axis=1)
-    # At the largest λ, (k − c)² ≤ λ·k for every weight k > 0, so the number of people is not used.
-    over = np.maximum(squares[:, None, :] - prices[..., None] * k, 0.0)
-    over[:, -1, heavy] = 0.0
-    with np.errstate(invalid="ignore"):
-        each = np.where(over > 0.0, over * most, 0.0).sum(axis=2) + prices * total
-    found = each.min(axis=1)
+    found = costliest(np.square(k - centres[:, None]), k, most, total)
     found[1:] += float(np.square(k[1:] - k[0]).sum())
     return float(found.min()) * (1.0 + 1e-9)
+
+
+def costliest(worth: Floats, weights: Floats, people: Floats, total: float) -> Floats:
+    """Upper bounds on Σ worth over everyone, for each row of worths of a person at each weight.
+
+    Each price of a unit of weight gives a bound, and the smallest is used.
+    Proof: docs/proofs/add-remove.md (16).
+
+    Args:
+        worth: what a person at each weight is worth, nonnegative, by row.
+        weights: the weights that people can have.
+        people: upper bound on the number of people at each weight; infinity if it is unknown.
+        total: upper bound on the sum of everyone's weights.
+    """
+    heavy = weights > 0.0
+    prices = np.where(heavy, worth / np.where(heavy, weights, 1.0), 0.0)
+    prices = np.concatenate([np.zeros((len(worth), 1)), prices], axis=1)
+    over = np.maximum(worth[:, None, :] - prices[..., None] * weights, 0.0)
+    # What rounding leaves of a person's worth above their price is nothing, however many there are.
+    over[np.isinf(people) & (over <= 1e-12 * worth[:, None, :])] = 0.0
+    with np.errstate(invalid="ignore"):
+        each = np.where(over > 0.0, over * people, 0.0).sum(axis=2) + prices * total
+    return np.asarray(each.min(axis=1) * (1.0 + 1e-9))
 
 
 def _averages(first: Floats, then: Floats, weights: Floats) -> list[float]:

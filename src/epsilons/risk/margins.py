@@ -6,8 +6,9 @@ A margin is computed from budgets, public facts and released (noisy) numbers, ne
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -191,11 +192,47 @@ class WeighedCut(Weighed):
         return holds_on_any_range(assumption)
 
 
+_COUNTS_UNRELATED: Final = 0.1
+_COUNTS_WITHIN: Final = 0.5
+_COUNTS: Final = 1.0 / 3.0
+"""Parts of the error probability that are used for bounds on counts. The first is for the given
+people with budgets unrelated to values. The second is for the given people with means that differ
+by at most δ. The third is for all other cases with budgets related to values. Counts are not used
+for a population with budgets unrelated to values."""
+
+MOST_WEIGHTS: Final = 64
+"""If there are more different weights than this, Σ k² is bounded by the largest one times Σ k."""
+
+
+class Asked(NamedTuple):
+    """The interval to compute from noisy sums.
+
+    Attributes:
+        largest: the largest weight of a sample, or 0 for an interval of the weighted mean itself.
+        apart: a bound on the distance between the interval's target and the true mean.
+        rest: the confidence that remains for the interval.
+        squares: function of an upper bound on Σ k. It returns a v with P(Σ k·(x − m) > s) ≤
+            exp(−2s²/v). If it is None, v is `largest` times that upper bound.
+    """
+
+    largest: float
+    apart: float
+    rest: float
+    squares: Callable[[float], float] | None = None
+
+    def square(self, total: float) -> float:
+        """The v of `squares` for this upper bound on Σ k; 0 for the weighted mean itself."""
+        if self.squares is None or self.largest <= 0.0:
+            return self.largest * total
+        return self.squares(total)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Behind(Margin):
     """Base class of margins of noisy sums, with public facts about the weights.
 
-    Proof: docs/proofs/add-remove.md (10).
+    If people were counted, the choice of weights can depend on the noisy counts in any way.
+    Proof: docs/proofs/add-remove.md (10), (17).
 
     Attributes:
         largest: the largest possible weight.
@@ -209,38 +246,71 @@ class Behind(Margin):
 
     kind: ClassVar[str | None] = LEADING
 
-    def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
-        """Return the parameters of the interval to compute. Proof: docs/proofs/add-remove.md (10).
+    def asked(self, assumption: Assumption, confidence: float) -> Asked:
+        """Return the interval to compute. Proof: docs/proofs/add-remove.md (10), (17).
 
-        Returns:
-            A tuple: the largest weight of a sample, or 0 for an interval of the weighted mean
-            itself; a bound on the distance between the interval's target and the true mean; and the
-            confidence that remains for the interval.
+        Counts can choose the weights. So their part of the error probability is set aside for all
+        weights, even if weights are equal and the interval does not need the counts.
         """
+        beta, sampled, related = 1.0 - confidence, assumption.sampled, assumption.related
+        part = self._part(assumption) * beta
+        rest, largest = 1.0 - beta + part, self.largest
+        squares = partial(self._squares, part=part, sampled=sampled) if related is False else None
         if self.equal:  # the weighted mean equals the mean
-            return self.largest if assumption.sampled else 0.0, 0.0, confidence
-        related, sampled = assumption.related is not False, assumption.sampled
-        if sampled and not related:
-            return self.largest, 0.0, confidence
+            return Asked(largest if sampled else 0.0, 0.0, rest, squares)
+        if related is False and (sampled or self.counted is None):
+            return Asked(largest, 0.0, rest, squares)
         # A sample varies around the means of its budget levels, which differ by at most `apart`.
-        varying = 0.0 if assumption.anything or (related and not sampled) else self.largest
+        varying = 0.0 if assumption.anything or not sampled else largest
         if self.counted is None:
-            return varying, assumption.apart, confidence
-        beta = (1.0 - confidence) / (3 if sampled else 2)
-        far = self.counted.bias(beta)
+            return Asked(varying, assumption.apart, rest)
+        # The choice between two bounds must depend only on the noisy counts.
+        total, far = self.counted.total, self.counted.bias(part)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # one for each of `ways`, and all must hold
-            far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
-        ways = [
-            (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
-            (varying, min(far, 1.0) * assumption.apart),
-        ]
-        # The choice between both ways must depend only on the noisy counts. In a tie the second way
-        # is used, because the interval of the first can be the whole range.
-        total = self.counted.total
-        costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
-        largest, apart = ways[costs[1] <= costs[0]]
-        return largest, apart, 1.0 - beta
+            samplings = 1 if assumption.anything else 2  # one for each bound, and all must hold
+            far += mean.sampling_reach(max(self.counted.fewest(part), 1), part, samplings)
+            near = min(far, 1.0) * assumption.apart
+            # In a tie the second bound is used: the interval of the first can be the whole range.
+            chance = min(near + sample_reach(varying * total, total, part), 1.0)
+            found = Asked(varying, near, 1.0 - part)
+            return found if chance <= min(far, 1.0) else Asked(0.0, min(far, 1.0), 1.0 - part)
+        if related is not False:
+            return Asked(0.0, far * assumption.apart, rest)
+        square = self._squares(total, part, sampled=False)
+        by_far = far < sample_reach(square, total, beta)
+        return Asked(0.0, far, rest) if by_far else Asked(largest, 0.0, rest, squares)
+
+    def _part(self, assumption: Assumption) -> float:
+        """The part of the error probability that is used for bounds on counts."""
+        if self.counted is None:
+            return 0.0
+        if assumption.related is False:
+            return 0.0 if assumption.sampled else _COUNTS_UNRELATED
+        near = not (assumption.sampled or assumption.anything)
+        return _COUNTS_WITHIN if near else _COUNTS
+
+    def _squares(self, total: float, part: float, *, sampled: bool) -> float:
+        """A v with P(Σ k·(x − m) > s) ≤ exp(−2s²/v), if budgets are unrelated to values.
+
+        Args:
+            total: upper bound on the sum of everyone's weights.
+            part: the error probability of bounds on counts; 0 if they are not used.
+            sampled: whether people are a sample.
+        """
+        if self.counted is None or part == 0.0:
+            return self.largest * total
+        weights = self.counted.weights
+        if len(np.unique(weights)) > MOST_WEIGHTS:
+            return self.largest * total
+        return most_squares(weights, total, self._heads(part), sampled=sampled)
+
+    def _heads(self, part: float) -> Floats:
+        """Upper bounds on the numbers of people on all rungs, except with probability `part`.
+
+        They hold whenever the bounds hold that limit the bias. So counts can choose between both.
+        """
+        assert self.counted is not None
+        return self.counted.ends(part)[1]
 
     def _alone(self, total: float, assumption: Assumption) -> float:  # noqa: ARG002
         """A number of people with equal weights whose mean varies at least as much as this one."""
@@ -278,14 +348,12 @@ _MOST_PEOPLE: Final = 2.0**62
 """More people than any release has. The number fits an int64."""
 
 
-def _sample_reach(largest: float, total: float, beta: float) -> float:
-    """Approximate error of a sample with this total weight, by Hoeffding's inequality."""
-    if largest <= 0.0:
-        return 0.0
-    return math.sqrt(largest * math.log(2.0 / beta) / (2.0 * total)) if total > 0.0 else 1.0
+def sample_reach(square: float, total: float, beta: float) -> float:
+    """Approximate error of a sample with this Σ k² and Σ k, by Hoeffding's inequality."""
+    return min(math.sqrt(square * math.log(2.0 / beta) / 2.0) / total, 1.0) if total > 0.0 else 1.0
 
 
-@storable("risk.Ratio")
+@storable("risk.OpenRatio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(Behind):
     """Margin of the mean of an unknown number of people: a ratio of two noisy sums.
@@ -321,11 +389,22 @@ class Ratio(Behind):
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A confidence interval on the unit range."""
-        largest, apart, rest = self.asked(assumption, confidence)
-        given = (self.law, self.scheme, self.drawn)
-        low, high = ratio.interval(*given, largest=largest, confidence=rest)
-        reach = apart + self.slack
+        asked = self.asked(assumption, confidence)
+        low, high = ratio.interval(
+            self.law,
+            self.scheme,
+            self.drawn,
+            largest=asked.largest,
+            confidence=asked.rest,
+            squares=asked.square,
+        )
+        reach = asked.apart + self.slack
         return max(low - reach, 0.0), min(high + reach, 1.0)
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """The noisy Σ k·x and Σ k."""
+        return self.drawn
 
     def total(self, bounds: Bounds, confidence: float) -> Estimated:
         """The sum of everyone's values with an interval, if everyone has the same weight.
@@ -360,23 +439,12 @@ class Ratio(Behind):
 _LEADING_AT: Final = 0.05
 """The error probability of bounds on counts, if these bounds are used in leading terms."""
 
-_COUNTS_UNRELATED: Final = 0.1
-_COUNTS_WITHIN: Final = 0.5
-_COUNTS: Final = 1.0 / 3.0
-"""Parts of the error probability that are used for bounds on counts. The first is for the given
-people with budgets unrelated to values. The second is for the given people with means that differ
-by at most δ. The third is for all other cases with budgets related to values. Counts are not used
-for a population with budgets unrelated to values."""
 
-
-@storable("risk.RatioMean")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RatioMean(Ratio):
-    """Margin of the mean of an unknown number of people, from a list of their possible weights.
+class Weights(Behind):
+    """Base class of margins that store the weights that people can have.
 
-    Guarantee:
-        The guarantee of `Ratio`. If people were counted, the choice of weights can depend on the
-        noisy counts in any way. Proof: docs/proofs/add-remove.md (15), (16), (17).
+    Proof: docs/proofs/add-remove.md (15), (16).
 
     Attributes:
         rungs: the weights that people can have; empty if there are very many.
@@ -384,62 +452,10 @@ class RatioMean(Ratio):
 
     rungs: Integers
 
-    def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
-        """A confidence interval on the unit range."""
-        largest, apart, rest = self.asked(assumption, confidence)
-        part = self._part(assumption) * (1.0 - confidence)
-
-        def squares(total: float) -> float:
-            return self._squares(total, part, sampled=assumption.sampled)
-
-        given = (self.law, self.scheme, self.drawn)
-        known = squares if largest > 0.0 and assumption.related is False else None
-        low, high = ratio.interval(*given, largest=largest, confidence=rest, squares=known)
-        reach = apart + self.slack
-        return max(low - reach, 0.0), min(high + reach, 1.0)
-
-    def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
-        """Return the parameters of the interval to compute: see `Behind.asked`.
-
-        Proof: docs/proofs/add-remove.md (17).
-        """
-        beta = 1.0 - confidence
-        part = self._part(assumption) * beta
-        rest, sampled, related = 1.0 - beta + part, assumption.sampled, assumption.related
-        if self.equal:
-            return self.largest if sampled else 0.0, 0.0, rest
-        if self.counted is None or (sampled and related is not False):
-            return super().asked(assumption, confidence)
-        if sampled:
-            return self.largest, 0.0, rest
-        far = self.counted.bias(part)
-        if related is not False:
-            return 0.0, far * assumption.apart, rest
-        # The choice between two bounds, for a random permutation (chance) and for the bias, must
-        # depend only on the noisy counts.
-        total = self.counted.total
-        by_chance = 1.0
-        if total > 0.0:
-            square = self._squares(total, part, sampled=False) * math.log(2.0 / beta) / 2.0
-            by_chance = min(math.sqrt(square) / total, 1.0)
-        return (0.0, far, rest) if far < by_chance else (self.largest, 0.0, rest)
-
-    def _part(self, assumption: Assumption) -> float:
-        """The part of the error probability that is used for bounds on counts."""
-        if self.counted is None:
-            return 0.0
-        if assumption.related is False:
-            return 0.0 if assumption.sampled else _COUNTS_UNRELATED
-        near = not (assumption.sampled or assumption.anything)
-        return _COUNTS_WITHIN if near else _COUNTS
-
     def _squares(self, total: float, part: float, *, sampled: bool) -> float:
-        if not len(self.rungs):
-            return self.largest * total
-        if self.counted is None or part == 0.0:
+        if len(self.rungs) and (self.counted is None or part == 0.0):
             return most_squares(self.rungs, total, None, sampled=sampled)
-        people = self.counted.most(part)
-        return most_squares(self.counted.weights, total, people, sampled=sampled)
+        return super()._squares(total, part, sampled=sampled)
 
     def _alone(self, total: float, assumption: Assumption) -> float:
         """A number of people with equal weights whose mean varies at least as much as this one."""
@@ -450,7 +466,17 @@ class RatioMean(Ratio):
         return total * total / square if square > 0.0 else math.inf
 
 
-@storable("risk.RatioCut")
+@storable("risk.OpenMean")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioMean(Weights, Ratio):
+    """Margin of the mean of an unknown number of people, from a list of their possible weights.
+
+    Guarantee:
+        The guarantee of `Ratio`. Proof: docs/proofs/add-remove.md (15), (16), (17).
+    """
+
+
+@storable("risk.OpenCut")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCut(Ratio):
     """Margin of a ratio of two noisy sums, on a range that was estimated from the data.
@@ -514,7 +540,7 @@ class RatioTotal(Ratio):
         return both / (float(self.law.steps) * self.largest) ** 2
 
 
-@storable("risk.RatioCells")
+@storable("risk.OpenCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCells(Behind):
     """Margin of the shares of an unknown number of people.
@@ -561,10 +587,16 @@ class RatioCells(Behind):
 
         Proof: docs/proofs/frequencies.md (12).
         """
-        largest, apart, rest = self.asked(assumption, confidence)
-        given = (drawn, self.total, replace(self._noises, added=added))
-        low, high = ratio.share_intervals(*given, largest=largest, confidence=rest)
-        return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
+        asked = self.asked(assumption, confidence)
+        low, high = ratio.share_intervals(
+            drawn,
+            self.total,
+            replace(self._noises, added=added),
+            largest=asked.largest,
+            confidence=asked.rest,
+            squares=asked.square,
+        )
+        return np.maximum(low - asked.apart, 0.0), np.minimum(high + asked.apart, 1.0)
 
     def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Simultaneous confidence intervals for all shares, by a union bound."""
@@ -575,6 +607,15 @@ class RatioCells(Behind):
         low, high = self._intervals(assumption, self._each(confidence))
         share = np.clip(raw, 0.0, 1.0)
         return float(np.maximum(share - low, high - share).max())
+
+    @property
+    def crowded(self) -> Self:
+        """The same margin if everyone is in the first category, whose share has the most noise.
+
+        Proof: docs/proofs/add-remove.md (14).
+        """
+        first = np.arange(len(self.drawn)) == 0
+        return replace(self, drawn=np.where(first, self.total, 0.0))
 
     def leading(self, goal: Goal, shares: Floats) -> float:
         """The leading term of the risk, taking these shares as true."""

@@ -434,10 +434,9 @@ class AnsweredMoments(SoftMoments):
         return min(unit, function.reach**2)
 
 
-@storable("risk.RatioMoments")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMoments(Behind, SoftMoments):
-    """Margin of moments of an unknown number of people.
+    """Base class of margins of moments of an unknown number of people.
 
     Guarantee:
         For every number of people and all data that the assumption allows, each interval fails to
@@ -481,17 +480,17 @@ class RatioMoments(Behind, SoftMoments):
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
         """Bound on the error of the mean of a function, except with probability beta."""
-        largest, apart, rest = self.asked(assumption, 1.0 - beta)
-        beta = 1.0 - rest
+        asked = self.asked(assumption, 1.0 - beta)
+        beta = 1.0 - asked.rest
         values, reach = function.values, function.reach
         about = self._about(beta)
         sure = self.total - about
         if not sure > 0.0:
             return math.inf
         own = self.combined(values - (values @ self.shares)[..., None], self.scale)
-        square = largest * (self.total + about) * reach * reach
+        square = asked.square(self.total + about) * reach * reach
         off = own.deviation(0.0, square, (1.0 - 2.0 * _TOTAL) * beta) / sure
-        return off + apart * reach + self.slack * float(np.abs(values).sum(axis=-1).max())
+        return off + asked.apart * reach + self.slack * float(np.abs(values).sum(axis=-1).max())
 
     def _about(self, beta: float) -> float:
         """Bound on the error of the noisy total, except with probability `_TOTAL`·β."""
@@ -503,7 +502,7 @@ class RatioMoments(Behind, SoftMoments):
 
         For a function around a noisy mean, the noise of the total enters a second time.
         """
-        about = self._about(1.0 - self.asked(assumption, 1.0 - beta)[2])
+        about = self._about(1.0 - self.asked(assumption, 1.0 - beta).rest)
         return _once_more(self._off(i, assumption, beta), self.total, about)
 
     def leading(self, function: Function, assumption: Assumption) -> float:

@@ -559,16 +559,15 @@ def _open(
     only noise and sampling error. So no ratio is needed. Proof: docs/proofs/quantiles.md (2).
     """
     cells, total = len(margin.drawn), margin.total
-    largest, apart, rest = margin.asked(assumption, confidence)
-    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice step for each noise
-    if largest > 0.0:
-        about = ratio.quantile(
-            ratio.OwnTotal(margin.scale, cells).noise, (1.0 - rest) * _TOTAL_SHARE / 2.0
-        )
-        sigma = math.sqrt(largest * max(total + about, 0.0)) / 2.0
-        part = (1.0 - rest) * SAMPLING
-        given += sigma * math.sqrt(2.0 * math.log(2.0 / part))
-        side = (1.0 - rest) * (1.0 - SAMPLING - _TOTAL_SHARE) / 2.0
+    asked = margin.asked(assumption, confidence)
+    beta, apart = 1.0 - asked.rest, asked.apart
+    side, given = beta / 2.0, float(cells)  # one lattice step for each noise
+    if asked.largest > 0.0:
+        noise = ratio.OwnTotal(margin.scale, cells).noise
+        about = ratio.quantile(noise, beta * _TOTAL_SHARE / 2.0)
+        sigma = math.sqrt(asked.square(max(total + about, 0.0))) / 2.0
+        given += sigma * math.sqrt(2.0 * math.log(2.0 / (beta * SAMPLING)))
+        side = beta * (1.0 - SAMPLING - _TOTAL_SHARE) / 2.0
     below = np.cumsum(margin.drawn)[:-1]
 
     def refutes(p: float, sign: float, added: int) -> bool:

@@ -54,20 +54,36 @@ class Difference:
         alpha -= self.slack
         if alpha <= 0.0:
             return 1.0
-        a, b = self.a, self.b
-        excess = self.factor - 1.0
-        if a - b < _CLOSE * a:
-            # The tail is a smooth function of the scales, so this changes it by a factor 1 +
-            # O(_CLOSE²).
-            a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
-            excess += self.factor * _CLOSE**2
-        first, second = _laplace_tail(alpha, sigma, a), _laplace_tail(alpha, sigma, b)
-        share = b * b / ((a - b) * (a + b))
-        return min(max(first + share * (first - second), 0.0) * (1.0 + excess), 1.0)
+
+        def alone(scale: float) -> float:
+            return _laplace_tail(alpha, sigma, scale)
+
+        return min(with_two(alone, self.a, self.b) * self.factor, 1.0)
 
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
         """Whether `tail` is at most beta."""
         return self.tail(alpha, sigma) <= beta
+
+
+def with_two(alone: Callable[[float], float], a: float, b: float) -> float:
+    """Bound on a tail with the sum of two Laplace noises, from tails with one of them alone.
+
+    Proof: docs/proofs/add-remove.md (6).
+
+    Args:
+        alone: the tail with one Laplace noise, as a function of its scale.
+        a: the larger scale.
+        b: the smaller scale.
+    """
+    excess = 0.0
+    if a - b < _CLOSE * a:
+        # The tail is a smooth function of the scales, so this changes it by a factor 1 +
+        # O(_CLOSE²).
+        a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
+        excess = _CLOSE**2
+    first, second = alone(a), alone(b)
+    share = b * b / ((a - b) * (a + b))
+    return max(first + share * (first - second), 0.0) * (1.0 + excess)
 
 
 @dataclass(frozen=True)
@@ -282,10 +298,10 @@ def interval(
         reach = abs(t - far * total) - abs(far - m) * about_total - slack
         return reach > 0.0 and noise_of(law, scheme.at(m)).rarely(reach, sigma, side)
 
-    return _march(0.0, estimate, refutes), _march(1.0, estimate, refutes)
+    return march(0.0, estimate, refutes), march(1.0, estimate, refutes)
 
 
-def _march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
+def march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
     """Move from an end of the range towards the estimate while all candidates are rejected."""
     m, step = start, (estimate - start) / 4.0
     while abs(step) > max(abs(estimate - m) / _FINE, 1e-12):
@@ -407,6 +423,7 @@ def share_intervals(
     *,
     largest: float,
     confidence: float,
+    squares: Callable[[float], float] | None = None,
 ) -> tuple[Floats, Floats]:
     """A confidence interval for the share of each noisy count.
 
@@ -419,6 +436,7 @@ def share_intervals(
         noises: the noise of the counts and of the total.
         largest: the largest possible weight if the counts are a sample, otherwise 0.
         confidence: confidence level of each interval separately.
+        squares: function of an upper bound on the true total: see `interval`.
 
     Returns:
         (low, high).
@@ -431,7 +449,8 @@ def share_intervals(
         return np.zeros(len(counts)), np.ones(len(counts))
     beta = 1.0 - confidence
     about_total = quantile(noises.noise, beta * _TOTAL_SHARE / 2.0)
-    sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
+    most = max(total + about_total, 0.0)
+    sigma = math.sqrt(largest * most if squares is None else squares(most)) / 2.0
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
     # Cells with equal counts have equal intervals. Large tables have few distinct counts.
     found, place = np.unique(counts, return_inverse=True)
@@ -456,7 +475,7 @@ def _marched(
     estimate: Floats,
     refuted: Callable[[Integers, Floats, Floats], Booleans],
 ) -> Floats:
-    """`_march` for many numbers. `refuted` is given the places of those that still move."""
+    """`march` for many numbers. `refuted` is given the places of those that still move."""
     m, step, at = start.copy(), (estimate - start) / 4.0, np.arange(len(start))
     while True:
         fine = np.maximum(np.abs(estimate[at] - m[at]) / _FINE, 1e-12)

@@ -168,7 +168,7 @@ class WeighedCells(AroundCells):
 # Shares with a separately released total.
 
 
-@storable("risk.TotalledCells")
+@storable("risk.OpenTotalled")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalledCells(RatioCells):
     """Margin of the shares of an unknown number of people, with a separate noisy total.

@@ -74,7 +74,7 @@ class Terms:
         """
         if self.largest <= 0.0:
             return -scale * math.log(beta)
-        tail = _Tail.of(self, sigma)
+        tail = Tail.of(self, sigma)
 
         def excess(far: float) -> float:
             return 2.0 * tail.beyond(far, scale) - beta
@@ -93,7 +93,7 @@ class Terms:
         """
         if self.largest <= 0.0:
             return np.zeros_like
-        tail = _Tail.of(self, sigma)
+        tail = Tail.of(self, sigma)
 
         def bound(s: Floats) -> Floats:
             return np.asarray(np.exp((tail.logs - tail.slopes * s[..., None]).min(axis=-1)))
@@ -130,13 +130,14 @@ def log_moment(slope: Floats, sigma: float) -> Floats:
     rare = (1.0 - math.sqrt(max(1.0 - 4.0 * sigma * sigma, 0.0))) / 2.0
     grown = np.expm1(slope)
     small = slope < 1e-4
-    worst = np.where(small, 0.5 - slope / 12.0, 1.0 / np.where(small, 1.0, slope) - 1.0 / grown)
+    own, more = np.where(small, 1.0, slope), np.where(small, 1.0, grown)
+    worst = np.where(small, 0.5 - slope / 12.0, 1.0 / own - 1.0 / more)
     share = np.minimum(rare, worst)
     return np.asarray(np.log1p(share * grown) - slope * share)
 
 
 @dataclass(frozen=True, eq=False)
-class _Tail:
+class Tail:
     """Bound on P(S > s): the smallest e^{K − λs} over a set of λ that includes 0.
 
     Its logarithm is piecewise linear, so the integral against Laplace noise has a closed form.
@@ -153,7 +154,16 @@ class _Tail:
     ends: Floats
 
     @classmethod
-    def of(cls, terms: Terms, sigma: float) -> _Tail:
+    def through(cls, slopes: Floats, logs: Floats) -> Tail:
+        """The bound from these rates λ > 0, ascending, and the K of each."""
+        slopes, logs = np.append(0.0, slopes), np.append(0.0, logs)
+        # If K is convex in λ, these ends are ascending, except for rounding. All ends are valid.
+        ends = np.maximum.accumulate(np.diff(logs) / np.diff(slopes))
+        return cls(slopes, logs, ends)
+
+    @classmethod
+    def of(cls, terms: Terms, sigma: float) -> Tail:
+        """The bound for this sum, if the standard deviation is at most sigma."""
         deviation = math.sqrt(terms.square) * sigma
         top = _STEEPEST / terms.largest
         low = top / 1000.0
@@ -162,11 +172,7 @@ class _Tail:
             low = min(0.2 / deviation, top / 100.0)
         weights, counts = terms.few
         slopes = np.geomspace(low, top, _SLOPES)
-        logs = log_moment(np.outer(slopes, weights), sigma) @ counts
-        slopes, logs = np.append(0.0, slopes), np.append(0.0, logs)
-        # K is convex in λ, so these ends are ascending, except for rounding.
-        ends = np.maximum.accumulate(np.diff(logs) / np.diff(slopes))
-        return cls(slopes, logs, ends)
+        return cls.through(slopes, log_moment(np.outer(slopes, weights), sigma) @ counts)
 
     def beyond(self, far: float, scale: float) -> float:
         """Bound on P(S + L > far)."""

@@ -501,7 +501,7 @@ class AnsweredTests(TestedMoments, AnsweredMoments):
     all_cells: WeighedTests
 
 
-@storable("risk.RatioTests")
+@storable("risk.OpenTests")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioTests(TestedMoments, RatioMoments):
     """Margin of moments with direct tests, of an unknown number of people.

@@ -302,6 +302,11 @@ def build_cell_sums(
 SHARE: Final = Fraction(1, 8)
 """The fraction of everyone's rung that the count spends."""
 
+STRICT: Final = Fraction(1, 2)
+"""The same for people whose rung is at most `SHARE` of the highest one, if budgets are unrelated to
+values. Their weights in the sums are small, and an interval must allow for as many of them as the
+count does not exclude."""
+
 _LOWEST: Final = -6
 """The lowest octave that is counted if no levels are declared: ε = 1/64."""
 
@@ -329,9 +334,10 @@ class LevelCounts:
 
     Guarantee:
         A person is counted only in the cell of their rung. The probability of a cell's noise
-        changes by at most a factor e^{rate} from one integer to the next. The rate is at most an
-        eighth of the cell's lowest rung, and never above ⅛. So adding or removing a person
-        costs them at most an eighth of their rung, and nothing if their rung is in no cell.
+        changes by at most a factor e^{rate} from one integer to the next. So adding or removing a
+        person costs them at most the rate of their cell, and nothing if their rung is in no cell.
+        The rate is at most an eighth of the cell's lowest rung (half of it for low rungs if budgets
+        are unrelated to values), and never above ⅛.
         Proof: docs/proofs/add-remove.md (1).
 
     Attributes:
@@ -346,12 +352,13 @@ class LevelCounts:
     rates: tuple[Fraction, ...]
 
     @classmethod
-    def of(cls, ladder: Ladder, cap: float | None = None) -> LevelCounts:
+    def of(cls, ladder: Ladder, cap: float | None = None, strict: Fraction = SHARE) -> LevelCounts:
         """Return the mechanism with a cell for each declared rung, or each octave of a fine ladder.
 
         Args:
             ladder: the public ladder.
             cap: the maximum that anyone spends in total; the count spends at most an eighth of it.
+            strict: the fraction that the count spends of rungs up to an eighth of the highest one.
         """
         if ladder.fine:
             octave = np.frexp(ladder.levels)[1] - 1
@@ -361,7 +368,9 @@ class LevelCounts:
             cell_of = np.arange(len(ladder.levels))
             lowest = ladder.levels.tolist()
         most = _ENOUGH if cap is None else min(_ENOUGH, cap)
-        rates = (rounded_down(SHARE * Fraction(min(level, most))) for level in lowest)
+        spends = [Fraction(min(level, most)) for level in lowest]
+        low = max(spends) / 32
+        rates = (rounded_down((strict if each <= low else SHARE) * each) for each in spends)
         return cls(ladder.levels, cell_of, tuple(rates))
 
     def placed(self, levels: Floats, place: Integers) -> LevelCounts:

@@ -24,6 +24,7 @@ from epsilons.results.report.shown import Written
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
+from epsilons.risk.ratio_spread import RatioSpread
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Group
 
@@ -246,7 +247,7 @@ class Derived:
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
         scalar = cast(Scalar, estimate)
-        if isinstance(scalar.margin, Ratio):
+        if isinstance(scalar.margin, (Ratio, RatioSpread)):
             if not scalar.margin.equal:
                 _unequal("total")
             return Amount(*scalar.margin.total(scalar.bounds, level))

@@ -323,7 +323,7 @@ class GroupMargins(Margin, ABC):
 
     @property
     def _estimates(self) -> Floats:
-        return np.clip(self._quotients, 0.0, 1.0)
+        return np.asarray(np.clip(self._quotients, 0.0, 1.0))
 
 
 @storable("risk.GroupedMeans")
@@ -627,7 +627,7 @@ class OpenReach(Reach):
         return Leaning(weights, np.ones(len(weights)) if self.people is None else self.people)
 
 
-@storable("risk.OpenGroupedMeans")
+@storable("risk.OpenGroups")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenGroupedMeans(Behind, GroupMargins):
     """Margin of means by group, for an unknown number of people and private membership.
@@ -694,9 +694,10 @@ class OpenGroupedMeans(Behind, GroupMargins):
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
         """Return bounds on T, and the error probability that remains after bounding counts."""
         people = None
-        if self.counted is not None and not self.equal and assumption.related is not False:
+        if self.counted is not None and assumption.related is not False:
+            # Counts can choose the weights, so they keep their part if weights are equal.
             part = _ABOUT_LEVELS * beta
-            people = self.counted.ends(part)[1]
+            people = None if self.equal else self.counted.ends(part)[1]
             beta -= part
         noise = noise_of(None, self.others)
         found = OpenReach(self.weighed, assumption, *noise, people=people, equal=self.equal)
@@ -720,7 +721,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         """The share of each group among all people, with its interval."""
         if assumption.related is not False:
             assumption = Assumption(assumption.about, True)
-        largest, apart, rest = self.asked(assumption, confidence)
+        largest, apart, rest, _ = self.asked(assumption, confidence)
         total = float(self.drawn.sum())
         if total <= 0.0:
             nothing = np.full(self.numbers, 0.5)
