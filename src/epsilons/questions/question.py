@@ -527,8 +527,9 @@ class Question(ABC):
             raise ArgumentError(
                 "levels is not given, and related=True: if budgets are private and may be related "
                 "to values in any way, the interval would be the whole range, whatever is drawn. "
-                "Declare the budgets that people were offered, such as levels=[0.1, 1]; or write "
-                "related=False, or a number such as 0.05, if you can defend it. Nothing was spent."
+                "Declare the budgets that people were offered, such as levels=[0.1, 1]; or, if the "
+                "range is known, write related=False, or a number such as 0.05, if you can defend "
+                "it. Nothing was spent."
             )
 
     def check_weights(self) -> None:
