@@ -20,6 +20,7 @@ from epsilons.questions.question import TERMS
 from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results.release.verdict import Gain, gain_words, precision_at, precision_words
 from epsilons.results.report.numbers import aligned, number
+from epsilons.types import Length
 
 PEOPLE = pl.DataFrame(
     {
@@ -207,7 +208,8 @@ def test_a_menu_is_stated_once_for_several_releases() -> None:
         source=ep.Seeded(1),
     )
     read = ep.Releases.from_json(releases.to_json())
-    for length in ("public", "board", "methods"):
+    lengths: tuple[Length, ...] = ("public", "board", "methods")
+    for length in lengths:
         assert read.statement(length).count("chosen by words: strict for ε = 0.5") == 1
     assert "chosen by words" in read[0].details()
 

@@ -259,7 +259,8 @@ def refuse(
         first = " and ".join(places)
         told = f"Only {first} can be given without a name: name the others, such as epsilon=…."
         if any(hasattr(type(each), "columns") for each in args):
-            told = f'Name a column and give the table as data: {asked.__name__}("age", data=…, …).'
+            name = getattr(asked, "__name__", "")
+            told = f'Name a column and give the table as data: {name}("age", data=…, …).'
         raise TypeError(f"{len(args)} arguments are given without names. {told}")
     for name in given.keys() - names:
         hint = _ELSEWHERE.get(name) or did_you_mean(name, names)

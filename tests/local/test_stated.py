@@ -22,7 +22,7 @@ def coth(x: Floats) -> Floats:
     return 1.0 / np.tanh(x)
 
 
-CASES: dict[str, tuple[Any, Floats, float, Floats, Floats]] = {
+CASES: dict[str, tuple[Any, Any, float, Floats, Floats]] = {
     # The question, the values, the length of the range, and for each person the largest variance
     # of what a report says, on a unit range: of something bounded, and of Laplace noise.
     "bit": (ep.local.Bit(), PLACES < 0.4, 1.0, coth(EPSILON / 2.0) ** 2 / 4.0, 0.0 * EPSILON),

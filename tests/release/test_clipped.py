@@ -108,7 +108,8 @@ def test_a_release_of_an_earlier_version_keeps_its_interval_but_is_not_precise(
     tmp_path: Path,
 ) -> None:
     release = _collapsed()
-    earlier = replace(release, estimate=replace(release.estimate, reopens=False))  # type: ignore[type-var]
+    estimate: Any = release.estimate
+    earlier = replace(release, estimate=replace(estimate, reopens=False))
     text = earlier.to_json()
     assert '"reopens"' not in text
     judged = re.sub(r'"informative": \[\s*false\s*\]', '"informative": [true]', text)

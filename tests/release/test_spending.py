@@ -170,7 +170,7 @@ VALUES = np.random.default_rng(2).random(600)
 GIVEN: dict[str, Any] = {"bounds": (0, 1), "related": False}
 BY = {**GIVEN, "by": np.arange(600) % 2, "groups": [0, 1]}
 
-QUESTIONS: dict[str, ep.Question] = {
+QUESTIONS: dict[str, Any] = {
     "mean": ep.Mean(VALUES, **GIVEN),
     "adaptive mean": ep.Mean(VALUES, method="adaptive", **GIVEN),
     "frequencies": ep.Frequencies(np.arange(600) % 2, categories=[0, 1, 2], related=False),

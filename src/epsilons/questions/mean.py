@@ -282,6 +282,11 @@ class Mean(Question):
             )
         return ""
 
+    @property
+    def _expected(self) -> float:
+        """The spread that forecasts of intervals assume."""
+        return EXPECTED if self.spread is None else self.spread
+
     def look(self, call: Call) -> door.Look:
         """Count rows that need the curator's attention, such as values outside the bounds."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
@@ -395,8 +400,7 @@ class Mean(Question):
             margin = Weighed(weighing, mechanism.slack)
         elif isinstance(mechanism, SumAndSquares):
             seen = mechanism.moments(drawn)
-            expected = EXPECTED if self.spread is None else self.spread
-            margin = LorenzSpread(weighing, mechanism.slack, *seen, expected)
+            margin = LorenzSpread(weighing, mechanism.slack, *seen, self._expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
         risk = goal.in_units(goal.worst.risk(weighing), bounds)
@@ -412,8 +416,7 @@ class Mean(Question):
         total = float(weights.astype(float) @ people)
         margin: RatioSpread | RatioMean
         if chosen.method == "squares":
-            expected = EXPECTED if self.spread is None else self.spread
-            inner = total * (0.25 - expected**2)  # Σ k·x·(1 − x)
+            inner = total * (0.25 - self._expected**2)  # Σ k·x·(1 − x)
             cells = np.array([total / 2.0 - inner, 2.0 * inner, total / 2.0 - inner])
             margin = spread_ratio(chosen, cells * chosen.mechanism.reach, counts)
         else:

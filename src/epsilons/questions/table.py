@@ -33,7 +33,7 @@ STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
 OF_A_QUESTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         each.name: f"{each.name} belongs to a question: write ep.{kind.__name__}(…, {each.name}=…)."
-        for kind in reversed(STATISTICS.values())
+        for kind in reversed(tuple(STATISTICS.values()))
         for each in fields(kind)
     }
 )

@@ -137,7 +137,9 @@ class Estimate:
         """A copy with `reopens`, if a number was drawn outside the limits: for new releases."""
         lo, hi = self.limits
         raw = np.asarray(self.unclipped, dtype=np.float64)
-        return replace(self, reopens=True) if ((raw < lo) | (raw > hi)).any() else self
+        own: Any = self  # every estimate is a dataclass
+        opened: Self = replace(own, reopens=True) if ((raw < lo) | (raw > hi)).any() else own
+        return opened
 
     def kept(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
         """The ends of its intervals as this release states them."""

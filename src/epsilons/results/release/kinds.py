@@ -201,10 +201,11 @@ class Pair(Estimate):
     ) -> Iterator[Estimated]:
         """Yield the mean of each column, with its interval as it was clipped, or reopened."""
         for i, (low, high) in enumerate((self.bounds, self.beside)):
-            value, *ends = self.margin.mean(i, assumption, confidence)
+            mean = self.margin.mean(i, assumption, confidence)
+            ends = mean.interval
             if reopens:
-                ends = margins.reopened(tuple(ends), self.margin.raw_mean(i), (0.0, 1.0))
-            yield Estimated(*(low + (high - low) * each for each in (value, *ends)))
+                ends = margins.reopened(ends, self.margin.raw_mean(i), (0.0, 1.0))
+            yield Estimated(*(low + (high - low) * each for each in (mean.value, *ends)))
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""

@@ -323,7 +323,7 @@ class GroupMargins(Margin, ABC):
 
     @property
     def _estimates(self) -> Floats:
-        return np.clip(self._quotients, 0.0, 1.0)
+        return np.asarray(np.clip(self._quotients, 0.0, 1.0))
 
 
 @storable("risk.GroupedMeans")
