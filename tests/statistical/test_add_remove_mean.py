@@ -40,9 +40,12 @@ def released(x: Any, epsilon: Any, levels: Any, source: Any, **given: Any) -> An
     grid = np.round(np.asarray(x) * GRID).astype(np.int64)
     place = np.searchsorted(rungs, epsilon)
     counts = np.bincount(place, minlength=len(rungs))
-    sums = np.zeros(len(rungs), dtype=np.int64)
+    sums, squares = np.zeros((2, len(rungs)), dtype=np.int64)
     np.add.at(sums, place, grid)
-    tally = of_numbers(rungs, counts, sums)
+    np.add.at(squares, place, (grid - GRID // 2) ** 2 // GRID)
+    asked = question.asks(call)
+    assert asked is not None
+    tally = of_numbers(rungs, counts, sums, squares if asked.what == "squares" else None)
     parts = tally, call.terms, question.goal, question._chosen, question._read_ratio
     steps = ways.add_remove(*parts, question._wide)
     try:

@@ -64,37 +64,37 @@ class Former(Behind):
 
 @storable("risk.Ratio")
 class FormerRatio(Former, Ratio):
-    """The margin `Ratio` of earlier releases."""
+    """The margin `Ratio` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
 @storable("risk.RatioCut")
 class FormerCut(Former, RatioCut):
-    """The margin `RatioCut` of earlier releases."""
+    """The margin `RatioCut` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
 @storable("risk.RatioCells")
 class FormerCells(Former, RatioCells):
-    """The margin `RatioCells` of earlier releases."""
+    """The margin `RatioCells` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
 @storable("risk.TotalledCells")
 class FormerTotalled(Former, TotalledCells):
-    """The margin `TotalledCells` of earlier releases."""
+    """The margin `TotalledCells` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
 @storable("risk.RatioMoments")
 class FormerMoments(Former, RatioMoments):
-    """The margin of moments of earlier releases, without direct tests."""
+    """The margin of moments of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
 @storable("risk.RatioTests")
 class FormerTests(Former, RatioTests):
-    """The margin `RatioTests` of earlier releases."""
+    """The margin `RatioTests` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
 @storable("risk.OpenGroupedMeans")
 class FormerGroups(Former, OpenGroupedMeans):
-    """The margin `OpenGroupedMeans` of earlier releases."""
+    """The margin `OpenGroupedMeans` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
         """Return bounds on T, and the error probability that remains after bounding counts."""

@@ -205,7 +205,7 @@ MOST_WEIGHTS: Final = 64
 
 
 class Asked(NamedTuple):
-    """The interval to compute from noisy sums.
+    """The interval to compute from noisy sums. Proof: docs/proofs/add-remove.md (10), (19).
 
     Attributes:
         largest: the largest weight of a sample, or 0 for an interval of the weighted mean itself.
