@@ -307,7 +307,8 @@ class Behind(Margin):
     def _heads(self, part: float) -> Floats:
         """Upper bounds on the numbers of people on all rungs, except with probability `part`.
 
-        They hold whenever the bounds hold that limit the bias. So counts can choose between both.
+        They hold whenever the bounds that limit the bias hold. So counts can be used to choose
+        between the two, at no further error probability.
         """
         assert self.counted is not None
         return self.counted.ends(part)[1]

@@ -27,8 +27,8 @@ from epsilons.types import Floats
 __all__ = ["RatioSpread"]
 
 _TOTAL, _NOISE, _SQUARES = 0.05, 0.02, 0.04
-"""Parts of the error probability for the noise of the total, the noise of the squares, and the
-squares of people to whom values were assigned at random."""
+"""Parts of the error probability: for the noise of the total, for the noise of the sum of squares
+Σ k·(x − m)², and for the deviation of this sum by chance, because who has which value is random."""
 
 _RATES: Final = np.geomspace(1e-7, 1.0, 96)
 """Rates of Chernoff's bound, relative to the largest one."""
@@ -140,8 +140,9 @@ class RatioSpread(Weights):
                 sigma = self._deviation((m, far), chance, total - about, beta)
                 logs = np.minimum(logs, chance.logs(rates, sigma))
             logs = logs - np.log1p(-np.square(rates * own))
-            # Two bounds on the same probability: Chernoff's for everything, which is better if S is
-            # large, and the exact law of the two widest noises, if they are.
+            # The probability is bounded in two ways. The first is Chernoff's bound for S = Σ k·(x −
+            # m) and all noises. It is better if S is large. The second uses the exact law of the
+            # two widest noises. It is better if these are large.
             few = rates * a < 0.999
             both = logs[few] - np.log1p(-np.square(rates[few, None] * [a, b])).sum(axis=1)
             if float((both - rates[few] * reach).min(initial=0.0)) <= math.log(side):
@@ -155,7 +156,11 @@ class RatioSpread(Weights):
         return max(low - reach, 0.0), min(high + reach, 1.0)
 
     def _heads(self, part: float) -> Floats:
-        """One-sided bounds. They are enough, because counts never choose a bound on the bias."""
+        """Upper bounds on the numbers of people on all rungs, except with probability `part`.
+
+        One-sided bounds are enough here. The base class needs two-sided bounds, because its counts
+        choose between bounds on the bias. The counts of this class never do.
+        """
         assert self.counted is not None
         return self.counted.most(part)
 
