@@ -1,7 +1,8 @@
 """Margins under add/remove of earlier releases, which keep the intervals that they published.
 
-If noisy counts choose equal weights, the test of equal weights had the whole error probability β,
-on top of what counts had where weights differ: together up to 1.5·β.
+Noisy counts decide whether weights are equal. In earlier releases, intervals for equal weights used
+the whole error probability β, and intervals for different weights used another part of β for the
+counts. Together, these intervals could fail with probability up to 1.5·β.
 Proof: docs/proofs/add-remove.md (10), (19).
 """
 

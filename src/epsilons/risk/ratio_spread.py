@@ -102,7 +102,11 @@ class RatioSpread(Weights):
         return Estimated(value, value - reach, value + reach)
 
     def asked(self, assumption: Assumption, confidence: float) -> Asked:
-        """Return the interval to compute; for unrelated budgets never that of a weighted mean."""
+        """Return the interval to compute.
+
+        If budgets are unrelated to values, it is always an interval of the mean itself, never one
+        of the weighted mean plus a bound on the bias.
+        """
         found = super().asked(assumption, confidence)
         if assumption.related is not False or self.equal or found.largest > 0.0:
             return found
@@ -158,8 +162,8 @@ class RatioSpread(Weights):
     def _heads(self, part: float) -> Floats:
         """Upper bounds on the numbers of people on all rungs, except with probability `part`.
 
-        One-sided bounds are enough here. The base class needs two-sided bounds, because its counts
-        choose between bounds on the bias. The counts of this class never do.
+        One-sided bounds are enough here. The base class needs two-sided bounds, because it uses the
+        counts to choose between bounds on the bias. This class does not.
         """
         assert self.counted is not None
         return self.counted.most(part)
@@ -208,7 +212,7 @@ class RatioSpread(Weights):
 
 @dataclass(frozen=True, eq=False)
 class _Chance:
-    """Σ k·(x − m), for values that are assigned to people at random, or of a sample.
+    """The random sum S = Σ k·(x − m). Values are assigned to people at random, or are a sample.
 
     Attributes:
         weights: the weights that people can have.
