@@ -108,7 +108,7 @@ class FormerGroups(Former, OpenGroupedMeans):
 class FormerMean(RatioMean):
     """The margin `RatioMean` of earlier releases.
 
-    Upper bounds on counts hold only separately from the bounds that limit the bias.
+    Its upper bounds on counts, and the bounds that limit the bias, need not hold simultaneously.
     Proof: docs/proofs/add-remove.md (19).
     """
 
