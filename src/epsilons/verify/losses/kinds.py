@@ -39,9 +39,9 @@ def exact(mechanism: object) -> Verdict:
     laws must match their declared pieces at about a thousand points. The stages of a composition
     must match the recorded charges.
 
-    What it does not check: It does not check that draws follow the laws, or that one person moves
-    totals by at most the declared amount. `draws` tests both. It does not check the path from rows
-    to totals.
+    What it does not check: whether draws follow the laws, and whether one person moves totals by at
+    most the declared amount. `draws` tests both. The path from rows to totals is not checked here
+    either.
 
     Args:
         mechanism: for example `release.mechanism`. Its `kind` selects the checker.
