@@ -561,7 +561,7 @@ def _open(
     cells, total = len(margin.drawn), margin.total
     asked = margin.asked(assumption, confidence)
     beta, apart = 1.0 - asked.rest, asked.apart
-    side, given = beta / 2.0, float(cells)  # one lattice step for each noise
+    side, given = beta / 2.0, float(cells)  # rounding can add one lattice step per noise
     if asked.largest > 0.0:
         noise = ratio.OwnTotal(margin.scale, cells).noise
         about = ratio.quantile(noise, beta * _TOTAL_SHARE / 2.0)

@@ -155,7 +155,7 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
     if total == 0.0:
         return max(low, floor)
     high = kink(piece - 1)
-    while low < (middle := 0.5 * (low + high)) < high:  # to float precision
+    while low < (middle := 0.5 * (low + high)) < high:  # until no float is between them
         low, high = (low, middle) if slope_at(middle, piece) > 0.0 else (middle, high)
     return max(0.5 * (low + high), floor)
 
