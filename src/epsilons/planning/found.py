@@ -211,7 +211,7 @@ class RangePlan(Asked):
         def error(asked: Trial) -> float:
             try:
                 return _error(range_forecast(asked, close=False), self.loss)
-            except BudgetError:  # other assumptions can have a cap too low to find the range
+            except BudgetError:  # other caps of the mean can leave too little for the range
                 return math.inf
 
         def of_people(budgets: Budgets) -> float:

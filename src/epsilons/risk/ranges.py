@@ -183,7 +183,7 @@ class Picture:
         """Bound on |centre − μ| for this σ, except with probability β.
 
         Take any t < g. A bucket is good if its rank is within t of ½, and bad if its rank is
-        farther than g from ½. The odds of a bad bucket against the good buckets are at most
+        farther than g from ½. The odds of selecting a bad bucket rather than a good one are at most
         e^{−λ(g−t) + 4λ²/8m}, divided by the prior probability of all good buckets. A union bound
         covers both sides, and three cases for the position of the sample median.
         Proof: docs/proofs/gaussian.md (9).

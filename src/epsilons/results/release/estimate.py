@@ -53,8 +53,8 @@ class Estimate:
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
         reopens: whether intervals that noise pushed outside the limits are moved back into them.
-            It is False in releases of version 0.2.0, and for estimates from local reports, because
-            reports of that version must give the same result as then.
+            It is False in releases of version 0.2.0. It is also False for estimates from local
+            reports, because these reports can be from that version.
     """
 
     value: Any

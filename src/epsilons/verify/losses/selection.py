@@ -151,8 +151,8 @@ def nested_losses(mechanism: NestedMechanism) -> tuple[Fraction, ...]:
         raise PrivacyError("Every interval must have one start and one end.")
     middle = len(mechanism.starts) // 2
     start, end = int(mechanism.starts[middle]), int(mechanism.ends[middle])
-    # Let one of two heavy people be before an interval, and the other after it. Their weights are
-    # such that a small person can decide whether there is too much weight on either side.
+    # The weights of two heavy people. If one is before an interval and the other after it, there
+    # can be too much weight on both sides of the interval.
     heavy = min(max((mechanism.low + mechanism.high) // 2, 1), parts)
     _check_moves(
         lambda people: _nested_exponents(mechanism, people),
