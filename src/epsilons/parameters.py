@@ -237,7 +237,8 @@ def refuse(
 ) -> None:
     """Raise an error with advice if an argument is not accepted or is missing.
 
-    Other unknown names are left to Python, whose message names them, if none is similar.
+    If an unknown name is not similar to any known name, this function raises no error: Python's own
+    message names it.
 
     Args:
         asked: the function that is called, or the `__init__` of a class.

@@ -128,10 +128,10 @@ def mean(
             list for each. Rows in other groups are refused under replace, unless missing="exclude".
         groups_are: "private"; or "public", under replace, if group membership is public: then
             nobody is in two groups, and each group has its own cap and less noise.
-        shrink: whether the mean of each group is shrunk toward the mean of all groups: the larger
-            its noise, the more, but never out of its interval. For small groups of real tables,
-            errors are mostly 1 to 7 times smaller, and at worst 3.6 times larger. Intervals and
-            comparisons stay the same.
+        shrink: whether the mean of each group is shrunk toward the mean of all groups. A mean with
+            more noise is shrunk more, but never out of its interval. For small groups of real
+            tables, errors are mostly 1 to 7 times smaller, and at worst 3.6 times larger. Intervals
+            and comparisons stay the same.
         where: the rows to include: a Boolean column, or its name; or a pair of a column and a
             label, such as ("answer", "yes"). A missing entry does not equal the label. Which rows
             are included is private.
@@ -232,8 +232,8 @@ def total(
         thousands: the mark between thousands there.
         person: the person of each row: an array, or the name of a column. Without it, every row is
             a person.
-        weights: how many people each person stands for: see `epsilons.mean`. The total is of the
-            values times the weights.
+        weights: how many people each person stands for: see `epsilons.mean`. The total is the
+            sum of the values times the weights.
         neighbours: "replace" or "add-remove": see `epsilons.mean`.
         related: whether budgets can be related to values: see `epsilons.mean`. Under add/remove
             everyone counts equally, and it makes no difference.
@@ -336,8 +336,8 @@ def frequencies(
             one unit equally: each of r rows counts floor(720,720/r)/720,720. This is 1/r for up to
             16 rows, and less than 1/720,720 below 1/r for more rows. The remainder is spread evenly
             over all categories. Without `person`, every row is a person.
-        weights: how many people each person stands for: see `epsilons.mean`. Shares are then of
-            all weights.
+        weights: how many people each person stands for: see `epsilons.mean`. A share is then a
+            fraction of the sum of all weights.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the shares of exactly these "people", or of the "population" that

@@ -71,8 +71,9 @@ def create(path: str | Path, survey: Survey) -> Made:
         survey: the survey.
 
     Raises:
-        ArgumentError: the survey's closing time is past, or its id is taken (also BudgetError: at
-            some level, 100 of 100 people would send their true answer, after rounding).
+        ArgumentError: the survey's closing time is past, or its id is taken.
+        BudgetError: a level is so large that the participant's page would say that 100 of 100
+            people send their true answer.
         FileError: the file cannot be created or used.
 
     Examples:

@@ -429,10 +429,11 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Return flags of the budget `e`, and `e` as the least and the largest budget of a row.
+    """Return the columns of a row that depend on its budget `e`: flags, `least` and `largest`.
 
-    All flags are 0 if `person` is 0. If `e` is not a positive, finite budget of a person, the least
-    is ∞ and the largest is 0.
+    All flags are 0 if `person` is 0. The query takes the minimum of `least` and the maximum of
+    `largest`. Both are `e` if it is a positive, finite budget of a person. Otherwise they are ∞ and
+    0, which change neither result.
     """
     import narwhals as nw
 

@@ -112,12 +112,13 @@ class People:
     def finder(self) -> Callable[[str], tuple[Integers, npt.NDArray[np.bool_]]]:
         """Return a function that finds many ids among these people, a batch at a time.
 
-        The function takes tags in hexadecimal, separated by blanks. An empty tag is nobody's. It
-        returns the index of each among these people, −1 if it is not among them, and whether it has
-        the same tag there. An integer and its text are the same person, so tags are not compared:
-        if they differ, one of them is that of an integer.
+        The function takes tags in hexadecimal, separated by blanks. An empty tag is nobody's. For
+        each tag, it returns the index of that person among these people, or −1 if the person is not
+        among them; and whether the person has the same tag here. An integer and its text are the
+        same person with two different tags, so ids are compared without their tags.
 
-        It holds sixteen bytes for each person, and compares the ids themselves where hashes agree.
+        The function holds sixteen bytes for each person. It finds ids by their hashes, and compares
+        the ids themselves where hashes agree.
         """
         import polars as pl
 

@@ -172,8 +172,9 @@ def _write(
 
     Args:
         book: the ledger.
-        changes: account, old budget, new budget, ascending by account; after those of known
-            accounts, those of new ones, which are in the table of accounts already.
+        changes: arrays with the columns account, old budget and new budget, ascending by account.
+            The first array is for known accounts. The others are for new accounts, which must
+            already be in the table of accounts.
         consent: the reason.
         kind: the kind of event.
         marks: the marks of new accounts.

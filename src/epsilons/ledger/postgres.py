@@ -23,7 +23,7 @@ OLDEST: Final = 150_000
 """The oldest supported server version, in PostgreSQL's numbering."""
 
 FILLED: Final = 45
-"""How full a page of accounts is at first, in percent: there is room for a second version."""
+"""How full a page of accounts is at first, in percent. A second version of each account fits."""
 
 FIELDS: Final = np.dtype(
     [("fields", ">i2")]
@@ -83,8 +83,8 @@ class PostgreSQL(Store):
     def make(self) -> None:
         """Create the tables."""
         words = {"integer": "BIGINT", "bytes": "BYTEA", "strict": "", "clustered": ""}
-        # A charge writes every account again. Beside the former version, it needs no new entry in
-        # any index, and the next charge reuses the room.
+        # A charge writes a new version of every account. If a page has room for both versions, the
+        # new one needs no new entry in any index, and the next charge reuses the old one's room.
         words["accounts"] = f"WITH (fillfactor = {FILLED})"
         for table in TABLES:
             self.run(table.format(**words))

@@ -490,9 +490,10 @@ TABLES: Final = (
 
 # The chain of events: each event's hash covers its changes and the hash of the previous event.
 #
-# Changing, removing or adding a row changes a hash. If the whole chain is recomputed, its hashes no
-# longer match the heads in releases. Under add/remove, hashes that leave the ledger are keyed with
-# its secret: an unkeyed hash of charges, or the number of events, would reveal membership.
+# Changing, removing or adding a row changes a hash. A head is text that identifies an event by its
+# hash, and a release contains the head of its event. If the whole chain is recomputed, its hashes
+# no longer match these heads. Under add/remove, hashes that leave the ledger are keyed with its
+# secret: an unkeyed hash of charges, or the number of events, would reveal membership.
 
 START: Final = b"\0" * 32
 """The hash that precedes the first event."""

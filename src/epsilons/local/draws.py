@@ -406,7 +406,7 @@ class Cap:
             inside and outside, exactly.
         """
         out = flips(source, epsilon, self.inside, self.answers)
-        if self.signs == 1:  # one answer inside, one outside
+        if self.signs == 1:  # one answer is inside, and the other is outside
             return out.astype(np.uint32)
         found = np.zeros(len(epsilon), dtype=np.uint32)
         near = np.flatnonzero(~out)

@@ -131,7 +131,7 @@ def _steps(folded: Folded, call: Call, source: Source) -> Steps:
         estimate=found.estimate,
         method=METHOD,
         n=int(counts.sum()),
-        n_is_noisy=True,  # the noisy number of slots
+        n_is_noisy=True,  # n is the number of slots, which follows from noisy counts
         risk=found.risk,
         exact=False,
         spent=ByLevel(rungs, np.array([float_up(loss) for loss in whole.losses]), None),
@@ -171,8 +171,9 @@ class Reduced:
         other half. The sum is at most their budget: docs/proofs/gaussian.md.
 
     Reference:
-        Paper *gaussian*, Algorithm 8. Its counts spend the entire lower end. Its samples must also
-        be shuffled, because otherwise two slots change, not one.
+        Paper *gaussian*, Algorithm 8. Its counts spend the entire lower end of an octave, so with
+        the slots, a person could spend 1.5 times their budget. Its samples are not shuffled, so one
+        person can change two slots. Here, slots are assigned at random, and one slot changes.
 
     Attributes:
         levels: the rungs (levels) of the public ladder of budgets.

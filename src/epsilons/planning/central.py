@@ -270,7 +270,7 @@ class Plan(Asked):
 
     @cached_property
     def sides(self) -> tuple[SideOutcome, ...]:
-        """The best cap and its errors for `related` True, 0.05 and False, and for the plan's value.
+        """The best cap and its errors, for `related` True, 0.05, False and the value in the plan.
 
         Errors are those of the best method under each assumption, in data units.
         """

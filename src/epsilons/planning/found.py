@@ -211,7 +211,7 @@ class RangePlan(Asked):
         def error(asked: Trial) -> float:
             try:
                 return _error(range_forecast(asked, close=False), self.loss)
-            except BudgetError:  # other assumptions have another cap, which can leave too little
+            except BudgetError:  # other caps of the mean can leave too little for the range
                 return math.inf
 
         def of_people(budgets: Budgets) -> float:
@@ -295,7 +295,7 @@ class RangePlan(Asked):
             "enough": self.enough,
             "people_needed": self.people_needed,
             "quantile": self.quantile,
-            "wider": None,  # earlier versions stretched the distance between two quantiles
+            "wider": None,  # only earlier versions stretch the distance between two quantiles
             "width": self.width,
             "failure": self.failure,
             "advice": self.advice,

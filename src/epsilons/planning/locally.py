@@ -96,7 +96,7 @@ class Curator(NamedTuple):
 
     Attributes:
         rmse: the typical error.
-        pac: the error not exceeded with the plan's confidence.
+        pac: the PAC error: the error is at most this, with the plan's confidence.
     """
 
     rmse: float

@@ -58,7 +58,7 @@ class Errors(NamedTuple):
 
     Attributes:
         rmse: the typical error.
-        pac: the error not exceeded with the confidence of the question.
+        pac: the PAC error: the error is at most this, with the confidence of the question.
     """
 
     rmse: float
@@ -182,8 +182,8 @@ class Trial:
         """Forecast the adaptive method, assuming that its first stage finds the guessed spread.
 
         Returns:
-            One forecast. The list is empty without a guess, because the spread is then unknown, and
-            if the method is refused.
+            A list with one forecast. It is empty if there is no guess of the spread, or if the
+            method is refused.
         """
         [method] = ADAPTIVE
         if self.guess is None or method not in self.question.methods(self.neighbours):

@@ -161,7 +161,8 @@ class ByTargets(Division):
 
     def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
         """Return an error message that suggests targets that can be met."""
-        whole = Fraction(len(least), len(self.targets))  # if all others keep an equal share
+        # Questions without a target keep an equal share. The others divide the rest.
+        whole = Fraction(len(least), len(self.targets))
         taken = sum(least.values(), Fraction(0))
         met = [
             None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))

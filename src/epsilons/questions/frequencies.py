@@ -196,12 +196,12 @@ class Frequencies(Question):
     def look(self, call: Call) -> door.Look:
         """Count rows that need the curator's attention, such as undeclared labels.
 
-        None is rejected.
+        No row is rejected.
         """
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Count rows of the columns of `by` that need the curator's attention. None is rejected."""
+        """Count rows of the columns of `by` that need the curator's attention; reject no row."""
         return grouping.looks(self.columns, self.grouping, None, call)
 
     def open(self, call: Call) -> door.Rows:

@@ -51,8 +51,9 @@ from epsilons.types import Floats, Integers
 __all__ = ["FARTHEST", "Ends", "Share", "best_share", "first_share", "outer", "reached"]
 
 FARTHEST: Final = 0.5
-"""The largest acceptable fraction of all weight that people in one octave must have to be found. If
-budgets are so small that they must have more, there are too few people to find a range."""
+"""The people in an octave are found only if they have a large enough fraction of all weight. The
+smaller the budgets, the larger this fraction must be. If it must be above this limit, there are too
+few people to find a range."""
 
 _LINE: Final = 7.0
 """−ln of the prior probability of the octave that contains 10¹². Even if all values are in that
@@ -75,9 +76,9 @@ _TO_ZERO: Final = 4
 octaves in between."""
 
 _TAKEN: Final = np.linspace(0.25, 0.5, 6)
-"""The most that the octaves take from the part of a budget below the mean's best cap, as fractions
-of that cap. They are tried in this order. Under add/remove they are halved, and the noise is the
-same relative to the weights, because one person changes only one octave."""
+"""The draw of the octaves may take these fractions of the mean's best cap from the part of a budget
+below that cap. They are tried in this order. Under add/remove the fractions are halved. The noise
+is still the same relative to the weights, because one person changes only one octave."""
 
 _USEFUL: Final = 4.0
 """Nobody spends more than this many times the mean's best cap on the octaves, unless too few people
@@ -278,7 +279,7 @@ def best_share(
 ) -> Share:
     """Return what each of two selections takes from everyone to find an extreme quantile.
 
-    It is as small as possible, and is taken first from budget that the mean does not use.
+    The amount is as small as possible, and is taken first from budget that the mean does not use.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.

@@ -1,10 +1,11 @@
 """Quantiles of a column, from a table of bins, or from exact selections under replace.
 
 A table is paid for once and gives every quantile, but its noise adds up over bins, and its
-resolution is limited by its bins. A selection finds one quantile among many cells, and a second one
-finds its interval among intervals that widen around that cell. The method with the shorter interval
-for uniform values is chosen; this depends on public facts only. Under add/remove, the method is
-always a table, with noise in its total as well.
+resolution is limited by its bins. With selections, each quantile needs two: the first selects the
+cell of the quantile among many cells, and the second selects an interval among wider and wider
+intervals around this cell. The method with the shorter interval for uniform values is chosen; this
+depends on public facts only. Under add/remove, the method is always a table, with noise in its
+total as well.
 """
 
 from __future__ import annotations
@@ -363,7 +364,7 @@ class Selecting:
         shift: the exponent of that unit.
         aims: for each quantile, the ranks that its interval must reach below and above it, as
             multiples of 1/`_PARTS`. On a side where the interval ends at the bound of the range,
-            it is the entry of `_WHOLE`.
+            the rank is the entry of `_WHOLE` for that side.
         half: the approximate half-width of an interval, as a fraction of the range.
     """
 

@@ -503,7 +503,7 @@ class Question(ABC):
         parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_call(self, call: Call) -> None:
-        """Reject declarations about people, and weights, for which nothing can be said.
+        """Reject declarations about people, and weights, for which no useful interval is proven.
 
         Raises:
             ArgumentError: the call has such declarations or weights.
@@ -536,7 +536,7 @@ class Question(ABC):
         """Reject weights for a question, or under an assumption, for which nothing is proven.
 
         Raises:
-            ArgumentError: this question, or its assumption, is such.
+            ArgumentError: nothing is proven for this question, or under its assumption.
         """
         if not self.weighable:
             raise ArgumentError(UNWEIGHED["weights"])

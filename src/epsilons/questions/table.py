@@ -37,4 +37,4 @@ OF_A_QUESTION: Final[Mapping[str, str]] = MappingProxyType(
         for each in fields(kind)
     }
 )
-"""For each argument of questions, what to write if it is given to a call in place of a question."""
+"""For each argument of questions, a hint for users who pass it to `publish` or `check` instead."""

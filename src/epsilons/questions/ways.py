@@ -343,7 +343,7 @@ def _width(
 ) -> tuple[float, float]:
     """Return the forecast width of the interval, given the noisy counts, and the predicted risk.
 
-    The risk decides if both intervals are the whole range.
+    If two intervals are both the whole range, their risks are compared instead.
     """
     chosen = choose(known)
     counts = LevelCount(drawn, tuple(map(float, stage.rates)), chosen.mechanism.weights)

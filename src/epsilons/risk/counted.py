@@ -120,13 +120,14 @@ def most_squares(weights: Integers, total: float, people: Floats | None, *, samp
 
 
 def costliest(worth: Floats, weights: Floats, people: Floats, total: float) -> Floats:
-    """Upper bounds on Σ worth over everyone, for each row of worths of a person at each weight.
+    """Upper bounds on Σ worth over everyone, if a person's worth depends only on their weight.
 
-    Each price of a unit of weight gives a bound, and the smallest is used.
+    For every price p ≥ 0 of a unit of weight, the sum is at most p·total plus what people are worth
+    above the price of their weight. The smallest of these bounds is used.
     Proof: docs/proofs/add-remove.md (16).
 
     Args:
-        worth: what a person at each weight is worth, nonnegative, by row.
+        worth: the worth of a person at each weight, nonnegative. Each row gives one bound.
         weights: the weights that people can have.
         people: upper bound on the number of people at each weight; infinity if it is unknown.
         total: upper bound on the sum of everyone's weights.
@@ -135,7 +136,8 @@ def costliest(worth: Floats, weights: Floats, people: Floats, total: float) -> F
     prices = np.where(heavy, worth / np.where(heavy, weights, 1.0), 0.0)
     prices = np.concatenate([np.zeros((len(worth), 1)), prices], axis=1)
     over = np.maximum(worth[:, None, :] - prices[..., None] * weights, 0.0)
-    # What rounding leaves of a person's worth above their price is nothing, however many there are.
+    # Where worth and price are equal, rounding can leave a tiny difference. It counts as 0, because
+    # it would be multiplied by infinity if the number of people is unknown.
     over[np.isinf(people) & (over <= 1e-12 * worth[:, None, :])] = 0.0
     with np.errstate(invalid="ignore"):
         each = np.where(over > 0.0, over * people, 0.0).sum(axis=2) + prices * total

@@ -1,7 +1,8 @@
 """Margins under add/remove of earlier releases, which keep the intervals that they published.
 
-If noisy counts choose equal weights, the test of equal weights had the whole error probability β,
-on top of what counts had where weights differ: together up to 1.5·β.
+Noisy counts decide whether weights are equal. In earlier releases, intervals for equal weights used
+the whole error probability β, and intervals for different weights used another part of β for the
+counts. Together, these intervals could fail with probability up to 1.5·β.
 Proof: docs/proofs/add-remove.md (10), (19).
 """
 
@@ -107,7 +108,7 @@ class FormerGroups(Former, OpenGroupedMeans):
 class FormerMean(RatioMean):
     """The margin `RatioMean` of earlier releases.
 
-    Upper bounds on counts hold only separately from the bounds that limit the bias.
+    Its upper bounds on counts, and the bounds that limit the bias, need not hold simultaneously.
     Proof: docs/proofs/add-remove.md (19).
     """
 

@@ -51,15 +51,16 @@ _MANY: Final = 1000
 """Number of ends above which one step is done at a time, because memory would be the limit."""
 
 _ROUNDED: Final = 2.0 * 0.5**_HALVINGS
-"""Bands are wider by this, so rounded intervals of equal length do not end outside them."""
+"""Bands are widened by this. So an interval for one share, which is rounded outwards, never ends
+outside a band of the same length."""
 
 
 def _last(kept: Callable[[Floats], Booleans], low: Floats, at_once: int = _AT_ONCE) -> Floats:
     """For each number `low`, the last point between it and 1 that is kept, rounded up.
 
     Args:
-        kept: for a row of ascending points for each number, whether each is kept. No point after
-            one that is not kept is kept.
+        kept: a function of a row of ascending points for each number, which returns whether each
+            point is kept. If a point is not kept, neither are the points after it.
         low: the numbers, at most 1; they are kept.
         at_once: bisection steps that are done at once.
     """
@@ -434,7 +435,8 @@ class LorenzCells(WeighedCells):
             return curve.intervals(raw, assumption.apart or 1.0, beta, self.slack)
         part, rest = mean.SAMPLING * beta, (1.0 - mean.SAMPLING) * beta
         if not assumption.anything:
-            part /= 2.0  # the other half is for the sampling error of the other bound
+            # The other half is for the sampling error of the bound that uses δ.
+            part /= 2.0
         low, high = curve.intervals(raw, 1.0, rest, self.slack)
         log = math.log(2.0 / part) / self.weighing.n
         below, above = np.split(_largest_share(np.concatenate([1.0 - low, high]), log), 2)

@@ -39,7 +39,7 @@ Bounds = tuple[float, float]
 
 
 def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]:
-    """Move intervals back into the range if noise pushed most of them outside it.
+    """Extend intervals further into the range, if noise pushed a number outside its interval.
 
     An interval then reaches into the range at least as far as the number was drawn outside it. The
     new interval contains the old one, so it covers the true value with at least the same
@@ -249,8 +249,8 @@ class Behind(Margin):
     def asked(self, assumption: Assumption, confidence: float) -> Asked:
         """Return the interval to compute. Proof: docs/proofs/add-remove.md (10), (17).
 
-        Counts can choose the weights. So their part of the error probability is set aside for all
-        weights, even if weights are equal and the interval does not need the counts.
+        The weights may have been chosen by means of the counts. So the counts' part of the error
+        probability is set aside even if weights are equal and the interval needs no counts.
         """
         beta, sampled, related = 1.0 - confidence, assumption.sampled, assumption.related
         part = self._part(assumption) * beta
@@ -267,7 +267,8 @@ class Behind(Margin):
         # The choice between two bounds must depend only on the noisy counts.
         total, far = self.counted.total, self.counted.bias(part)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # one for each bound, and all must hold
+            # Each bound has a sampling error, and all bounds must hold simultaneously.
+            samplings = 1 if assumption.anything else 2
             far += mean.sampling_reach(max(self.counted.fewest(part), 1), part, samplings)
             near = min(far, 1.0) * assumption.apart
             # In a tie the second bound is used: the interval of the first can be the whole range.
@@ -307,7 +308,8 @@ class Behind(Margin):
     def _heads(self, part: float) -> Floats:
         """Upper bounds on the numbers of people on all rungs, except with probability `part`.
 
-        They hold whenever the bounds hold that limit the bias. So counts can choose between both.
+        They hold whenever the bounds that limit the bias hold. So counts can be used to choose
+        between the two, at no further error probability.
         """
         assert self.counted is not None
         return self.counted.ends(part)[1]
@@ -641,7 +643,7 @@ class RatioCells(Behind):
         return low.copy(), high.copy()
 
     def _each(self, confidence: float) -> float:
-        """The confidence of each interval with which all of them hold simultaneously."""
+        """The confidence that each interval needs for all of them to hold simultaneously."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
 
 

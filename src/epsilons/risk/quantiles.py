@@ -463,7 +463,7 @@ def _closed(
     if not math.isfinite(weighing.scale):
         return float(edges[0]), float(edges[-1])
     beta = 1.0 - confidence
-    if weighing.scale > 0.0:  # factor between lattice and continuous probabilities
+    if weighing.scale > 0.0:  # probabilities on the lattice are larger by at most this factor
         beta *= math.exp(-2.0 * cells * margin.slack / weighing.scale)
     proofs = ways(weighing, assumption, q, beta)
     middle = min(max(round(q * (cells - outside)), 1), cells - 1 - outside)
@@ -561,7 +561,7 @@ def _open(
     cells, total = len(margin.drawn), margin.total
     asked = margin.asked(assumption, confidence)
     beta, apart = 1.0 - asked.rest, asked.apart
-    side, given = beta / 2.0, float(cells)  # one lattice step for each noise
+    side, given = beta / 2.0, float(cells)  # rounding can add one lattice step per noise
     if asked.largest > 0.0:
         noise = ratio.OwnTotal(margin.scale, cells).noise
         about = ratio.quantile(noise, beta * _TOTAL_SHARE / 2.0)
@@ -651,9 +651,10 @@ class NestedQuantiles(QuantilesMargin):
         weighing: the weights of people in weighted ranks; its scale is not used.
         cells: number of cells.
         picks: three numbers for each quantile: its cell, the first cell of its interval, and the
-            cell after the last.
+            cell that follows the last cell of its interval.
         gaps: two rank gaps for each quantile, to the ranks that its interval must reach below and
-            above, as shares of the total weight. They do not matter where it ends at a bound.
+            above, as shares of the total weight. If an interval ends at a bound of the range, the
+            gap on that side does not matter.
         tried: number of intervals to select from.
         rate: decrease of the log probability of an interval per unit of rank (share of weight).
     """

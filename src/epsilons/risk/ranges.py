@@ -167,11 +167,12 @@ class Picture:
     def sigma(self, beta: float) -> float:
         """Upper bound on σ for Gaussian data, except with probability β.
 
-        Consider a radius around the center that contains at most ½ − g of the population. It is
-        selected with probability at most e^{−λg + λ²/8m}, divided by the prior probability of the
-        correct radius. This holds for every λ up to `sharp`, where m is `alike`. A union bound
-        covers all centers: they are put into bins of an eighth of the radius, at most 2^6 within
-        three σ. Among intervals of one length, the interval around μ contains most of a Gaussian.
+        The deviation is selected as a radius around the center. A radius is too small if at most a
+        fraction ½ − g of the population is within it. Such a radius is selected with probability at
+        most e^{−λg + λ²/8m}, divided by the prior probability of the correct radius. This holds for
+        every λ up to `sharp`, where m is `alike`. A union bound covers all centers: they are put
+        into bins of an eighth of the radius, and at most 2^6 bins are within three σ. The worst
+        center is μ: of all intervals of one length, the one around μ has the largest probability.
         Proof: docs/proofs/gaussian.md (9).
         """
         log_odds = _BINS - math.log(self.odds / 2.0) - math.log(beta)
@@ -181,10 +182,10 @@ class Picture:
     def off(self, sigma: float, beta: float) -> float:
         """Bound on |centre − μ| for this σ, except with probability β.
 
-        For any t, the buckets with rank within t of ½ have some prior probability. A bucket with
-        rank farther than g from ½ has odds of at most e^{−λ(g−t) + 4λ²/8m} relative to these
-        buckets. A union bound covers both sides, and three cases for the position of the sample
-        median.
+        Take any t < g. A bucket is good if its rank is within t of ½, and bad if its rank is
+        farther than g from ½. The odds of selecting a bad bucket rather than a good one are at most
+        e^{−λ(g−t) + 4λ²/8m}, divided by the prior probability of all good buckets. A union bound
+        covers both sides, and three cases for the position of the sample median.
         Proof: docs/proofs/gaussian.md (9).
         """
         best = math.inf
@@ -197,7 +198,7 @@ class Picture:
 
 
 def _rank_error(log_odds: float, sharp: float, alike: float) -> float:
-    """The minimum of ln(odds)/λ + λ/8m over 0 < λ ≤ sharp."""
+    """The minimum of ln(odds)/λ + λ/8m over 0 < λ ≤ sharp, where m is `alike`."""
     if sharp <= 0.0:
         return math.inf
     rate = min(sharp, math.sqrt(8.0 * alike * log_odds))

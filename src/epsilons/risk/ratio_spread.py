@@ -27,8 +27,8 @@ from epsilons.types import Floats
 __all__ = ["RatioSpread"]
 
 _TOTAL, _NOISE, _SQUARES = 0.05, 0.02, 0.04
-"""Parts of the error probability for the noise of the total, the noise of the squares, and the
-squares of people to whom values were assigned at random."""
+"""Parts of the error probability: for the noise of the total, for the noise of the sum of squares
+Σ k·(x − m)², and for the deviation of this sum by chance, because who has which value is random."""
 
 _RATES: Final = np.geomspace(1e-7, 1.0, 96)
 """Rates of Chernoff's bound, relative to the largest one."""
@@ -102,7 +102,11 @@ class RatioSpread(Weights):
         return Estimated(value, value - reach, value + reach)
 
     def asked(self, assumption: Assumption, confidence: float) -> Asked:
-        """Return the interval to compute; for unrelated budgets never that of a weighted mean."""
+        """Return the interval to compute.
+
+        If budgets are unrelated to values, it is always an interval of the mean itself, never one
+        of the weighted mean plus a bound on the bias.
+        """
         found = super().asked(assumption, confidence)
         if assumption.related is not False or self.equal or found.largest > 0.0:
             return found
@@ -140,8 +144,9 @@ class RatioSpread(Weights):
                 sigma = self._deviation((m, far), chance, total - about, beta)
                 logs = np.minimum(logs, chance.logs(rates, sigma))
             logs = logs - np.log1p(-np.square(rates * own))
-            # Two bounds on the same probability: Chernoff's for everything, which is better if S is
-            # large, and the exact law of the two widest noises, if they are.
+            # The probability is bounded in two ways. The first is Chernoff's bound for S = Σ k·(x −
+            # m) and all noises. It is better if S is large. The second uses the exact law of the
+            # two widest noises. It is better if these are large.
             few = rates * a < 0.999
             both = logs[few] - np.log1p(-np.square(rates[few, None] * [a, b])).sum(axis=1)
             if float((both - rates[few] * reach).min(initial=0.0)) <= math.log(side):
@@ -155,7 +160,11 @@ class RatioSpread(Weights):
         return max(low - reach, 0.0), min(high + reach, 1.0)
 
     def _heads(self, part: float) -> Floats:
-        """One-sided bounds. They are enough, because counts never choose a bound on the bias."""
+        """Upper bounds on the numbers of people on all rungs, except with probability `part`.
+
+        One-sided bounds are enough here. The base class needs two-sided bounds, because it uses the
+        counts to choose between bounds on the bias. This class does not.
+        """
         assert self.counted is not None
         return self.counted.most(part)
 
@@ -203,7 +212,7 @@ class RatioSpread(Weights):
 
 @dataclass(frozen=True, eq=False)
 class _Chance:
-    """Σ k·(x − m), for values that are assigned to people at random, or of a sample.
+    """The random sum S = Σ k·(x − m). Values are assigned to people at random, or are a sample.
 
     Attributes:
         weights: the weights that people can have.

@@ -115,7 +115,8 @@ class WeighedCells(AroundCells):
         rest = 1.0 - self.limit(1.0 - beta, 2.0)
         far = width * mean.reach(self.weighing, assumption, noise.deviation, rest) + slack
         if assumption.sampled and assumption.related is not False:
-            return far  # a minimum would depend on budgets, which are random here
+            # Budgets are random here, and would decide which of the two bounds is smaller.
+            return far
         return min(far, apart)
 
     def apart(self, assumption: Assumption, confidence: float) -> float | None:
@@ -142,7 +143,7 @@ class WeighedCells(AroundCells):
         """
         least, most = float(weights.min()), float(weights.max())
         if least == most:
-            return least, most  # shares sum to one
+            return least, most  # if all weights are equal, the sum is known: shares sum to one
         centre, reach = float(weights @ raw), self.off(weights, assumption, confidence)
         low, high = np.clip([centre - reach, centre + reach], least, most)
         return float(low), float(high)

@@ -685,7 +685,7 @@ _TINIEST: Final = 1e-200
 def divided(
     choices: Sequence[Weighing], spreads: Sequence[float], assumption: Assumption
 ) -> tuple[Division, ...]:
-    """Divide the error probability such that the intervals of all candidates widen by one factor.
+    """Divide the error probability so the intervals of all candidates widen by the same factor.
 
     The division assumes that the weighted sum of each candidate has a sub-Gaussian tail with the
     standard deviation that the candidate is best for. If this is wrong, intervals are still valid,

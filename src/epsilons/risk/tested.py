@@ -380,7 +380,8 @@ class WeighedTests(TestedMoments, WeighedMoments):
         whole, reach = self.weighing, function.reach
         noise, rest = self.noise(function.values).times(1.0 / reach), self.continuous(beta)
         root, related = min(function.root / reach, 1.0), assumption.related is not False
-        most = math.inf  # the smallest bound so far, where the smallest is used
+        # The smallest bound so far. It is used unless budgets are sampled and related to values.
+        most = math.inf
 
         @cache
         def around(shift: float, square: float, part: float) -> float:
@@ -427,8 +428,9 @@ class WeighedTests(TestedMoments, WeighedMoments):
     def _leaning(self, root: float) -> float:
         """Bound on the bias of the mean of a function in a unit range, from its root mean square.
 
-        The part of people with weights far from the average is bounded by the range. The part of
-        all others is bounded by the Cauchy–Schwarz inequality. Proof: docs/proofs/pairs.md (16).
+        The contribution of people with weights far from the average is bounded by the range. The
+        contribution of all others is bounded by the Cauchy–Schwarz inequality.
+        Proof: docs/proofs/pairs.md (16).
         """
         by_range, by_square = self._apart
         return float((by_range + root * by_square).min())

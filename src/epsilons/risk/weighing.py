@@ -103,9 +103,9 @@ class SumNoise:
 
     Attributes:
         moves: number of sums that one person can change by their whole weight. The noise scale of
-            each sum is proportional to it. In two cases it is another factor of the noise scale:
-            for means with joint noise, and for sums of several noises, where Laplace noise of the
-            resulting scale has the same variance.
+            each sum is proportional to it. In two cases it is not a number of sums, but only a
+            factor of the noise scale: for means with joint noise, and for sums of several noises.
+            Such a sum is treated as Laplace noise with the same variance.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
     """

@@ -33,7 +33,7 @@ highest of them."""
 
 
 class SortedPeople(NamedTuple):
-    """Budget levels, ascending, with the number of people at each, who can be a single person."""
+    """Budget levels, ascending, with the number of people at each. One person is allowed."""
 
     levels: Floats
     counts: Integers

@@ -180,7 +180,10 @@ def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Return cells with random people: at each level all except one, but at most 100."""
+    """Return cells with random people, up to 100 at each level.
+
+    One person of each level is left out; `_spread` adds that person.
+    """
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):

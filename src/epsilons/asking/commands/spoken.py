@@ -104,7 +104,7 @@ class _Option:
 
 
 def _pair(text: str, between: str) -> str:
-    """Return an entry of a list; of a mapping, its key and its value with a mark between them."""
+    """Return an entry without quotes. In a mapping, `between` separates the key from the value."""
     return between.join(map(_unquoted, text.split(": ")))
 
 
@@ -195,7 +195,7 @@ def _options(command: click.Command) -> dict[str, _Option]:
         argument = isinstance(each, click.Argument)
         word = (each.metavar or name.upper()) if argument else max(each.opts, key=len)
         called = _PYTHON.get(name, name)
-        if argument and name == "levels":  # EPSILON:PEOPLE...
+        if argument and name == "levels":  # its placeholder is EPSILON:PEOPLE...
             called, word = "epsilon", word.removesuffix("...")
         # `where` is the name of two parameters: the location of a ledger, which is an argument, and
         # a column, which is an option. The option takes precedence.

@@ -148,7 +148,8 @@ def _question(given: dict[str, Any], place: int) -> Question:
     for name in {"values", "x", "y"}.intersection(own):
         given_ = made.get(name)
         columns = given_ if isinstance(given_, tuple) and given_ else (given_,)
-        optional = given_ is None and kind is STATISTICS["count"]  # of people, not of a column
+        # A count of people needs no column.
+        optional = given_ is None and kind is STATISTICS["count"]
         if not optional and not all(isinstance(each, str) for each in columns):
             raise ArgumentError(f"{where}: {name} must be the name of a column.")
     if made.get("bounds") == UNKNOWN:

@@ -1,7 +1,8 @@
 """`publish --check`: all checks of a study, its plan and its charge, with nothing drawn or paid.
 
-The study takes the same path through the corridor as when it is published, but with an account that
-never agrees to a charge. So the corridor stops before the first draw.
+The study takes the same path as when it is published: through the corridor (`draws/corridor.py`),
+which checks, charges and draws. But its account never agrees to a charge. So the corridor stops
+before the first draw.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ class _Unpaid:
 
     Args:
         neighbours: the neighbouring relation of the study.
-        epsilon: the budgets, without a ledger.
-        claim: the claim on a ledger, which is not opened; None without a ledger.
+        epsilon: the budgets, if there is no ledger.
+        claim: the claim on a ledger, which is not opened; None if there is no ledger.
     """
 
     def __init__(self, neighbours: str, epsilon: Any, claim: Claim | None) -> None:

@@ -20,8 +20,8 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
-# Caps: of all fixed weights that sum to one, with one Laplace noise, the best are given by
-# e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
+# Caps. Consider all estimators with fixed weights that sum to one and with one Laplace noise. The
+# best of them spends e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
 #
 # A risk has one of two forms: a function of Σw² and the noise scale, or of ½Σ|w − 1/n| and the
 # noise scale. A cap minimizes both (docs/proofs/allocation.md). The derivative of either risk with
@@ -155,7 +155,7 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
     if total == 0.0:
         return max(low, floor)
     high = kink(piece - 1)
-    while low < (middle := 0.5 * (low + high)) < high:  # to float precision
+    while low < (middle := 0.5 * (low + high)) < high:  # until no float is between them
         low, high = (low, middle) if slope_at(middle, piece) > 0.0 else (middle, high)
     return max(0.5 * (low + high), floor)
 
@@ -356,7 +356,10 @@ def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
 
 @lru_cache(maxsize=64)
 def _cap_by_search(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
-    """Return the cap of least risk by search. A release, its verdict and a plan repeat searches."""
+    """Return the cap of least risk by search.
+
+    Results are cached, because a release, its verdict and a plan repeat the same searches.
+    """
 
     def bound(cap: float) -> float:
         return goal.aim(weighing_of(budgets, Effective(capped(budgets, cap)), noise))
@@ -540,7 +543,8 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
 def _rates(levels: Floats, most: int) -> Floats:
     """Return ε/m for all levels and small m, descending; the best rate is always one of these."""
     every = np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE)
-    rates = np.unique(every, return_counts=True)[0][::-1]  # without counts, it imports numpy.ma
+    # Without `return_counts`, `np.unique` would import numpy.ma, which takes long.
+    rates = np.unique(every, return_counts=True)[0][::-1]
     return np.asarray(rates[rates > 0.0])
 
 

@@ -73,7 +73,7 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
     scale = bias_scale(budgets, slope, simplex=False)
     scale = _positive(scale)
     cap = 1.0 / (budgets.n * scale)
-    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # best without any noise
+    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # use public people only, without noise
         return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
     spent = capped(budgets, cap)
     total = _positive(scale * summed(budgets.counts, spent, budgets.n))

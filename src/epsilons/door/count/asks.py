@@ -180,8 +180,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         names = replace(names, missing=f"{names.missing} {ANSWERS}")
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
-    # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
-    # away, although its group-by merges both zeros.
+    # Adding 0.0 turns -0.0 into 0.0. It is done here, not in the query, because Polars would
+    # optimize the addition away. Its group-by already merges both zeros into one level.
     order = np.argsort(counted.levels)
     return Tally(
         levels=counted.levels[order] + 0.0,
@@ -427,7 +427,7 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
             "Everyone has one budget: give all rows of a person their smallest one. "
             "This message is for the curator only."
         )
-    if n < 2:  # a person who is alone is one unit, whatever their weight
+    if n < 2:  # with weights too: a single person counts as one unit, whatever their weight
         raise DataError(
             f"{names.either} has only one person: the result would be their value. At least two "
             "people are needed."

@@ -3,8 +3,9 @@
 The query groups rows by budget and all labels, and adds up all numbers. Its result is the same
 integers on every engine. Rows are grouped by their original values. Text is then compared only once
 per group, and a dictionary of text is never decoded. A second step merges values in no category
-into one group. The result has at most levels × labels rows, or the groups that `expressions.py`
-loads into memory. Each question needs a marginal of that table, which is added up in integers.
+into one group, so the result has at most levels × labels rows. If `expressions.at_hand` loaded the
+groups into memory, NumPy does the second step, and the result has a row for each group. Each
+question needs a marginal of that table, which is added up in integers.
 
 If people have many rows, `fold_engine.py` first reduces these to entries.
 """
@@ -225,7 +226,8 @@ def _query(
     totals = _totals(plan, rows)
     if plan.weighed:
         rows, totals = weighted_totals(rows, totals, folded=plan.folded)
-    # For entries of numbers, labels were found before the units were divided.
+    # If rows of numbers were folded into entries, `folded` has already looked up their labels,
+    # because it needs them to divide people's units.
     ready = plan.folded and bool(plan.columns)
     entries = ["each"] if plan.folded and plan.labels else []
     by, first = [*(plan.places if ready else plan.by), *entries], totals

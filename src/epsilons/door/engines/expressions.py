@@ -66,7 +66,7 @@ def floats(table: Columns, column: str) -> nw.Expr:
 
 
 def budget_and_person(table: Columns) -> list[nw.Expr]:
-    """Return the columns that exist of: budget `e`, id `who`, number of units `d`, weight `w`."""
+    """Return budget `e`, id `who`, number of units `d` and weight `w`, if the table has them."""
     import narwhals as nw
 
     columns = []

@@ -107,7 +107,10 @@ def rounded(budget: nw.Expr) -> nw.Expr:
 
 
 def integer_down(near: nw.Expr) -> nw.Expr:
-    """Return a float that is at most an integer, given a float `near` it. It is exact up to 2⁵³."""
+    """Round a large integer down to a float, given a float `near` the integer.
+
+    Up to 2⁵³, the result is exact.
+    """
     import narwhals as nw
 
     return nw.when(near <= 2.0**53).then(near).otherwise(near * SAFE)
@@ -208,7 +211,11 @@ def _scale(table: Columns, dtype: Any) -> int | None:
 
 
 def on_ladder(table: Columns, ladder: Ladder) -> Columns:
-    """Place budgets on a ladder. If rows may have no person, a single budget becomes a column."""
+    """Place budgets on a ladder.
+
+    A single budget for everyone becomes a column if there is a column of ids: a row without a
+    person needs a budget of its own, which is 0.
+    """
     import narwhals as nw
 
     if isinstance(table.epsilon, str):

@@ -188,8 +188,8 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # query does not fail.
         usable = (r > 0) & (rows < MOST_ROWS)
         if asked.ask.adds:
-            # The integer of a row on the grid includes the integer of 0. The sum must include it
-            # only once.
+            # The integer of a value v is `nothing`, the integer of 0, plus v in grid steps. So a
+            # sum of r integers contains `nothing` r times, but must contain it only once.
             total = total - asked.ask.nothing * (whole(r) - 1)
             total = whole(nw.when(usable).then(total).otherwise(0)).clip(0, GRID)
             columns += [whole(usable).alias(f"{name} is valid"), total.alias(name)]

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["budgets", "count", "weigh"]
 
 RUNS: Final = 4
-"""The largest number of runs of equal weights, in order of budget, for which weights are found by
-comparisons instead of a lookup."""
+"""In order of budget, weights form runs of equal weights. If there are at most this many runs, the
+weight of a budget is found by comparisons instead of a lookup."""
 
 MOST: Final = 4096
 """The largest number of budgets that can be looked up for each row."""

@@ -411,7 +411,10 @@ def meant(parameter: str, column: str, columns: Iterable[str]) -> str:
 
 
 def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
-    """Return the message for an unknown column. It lists known columns, except of a CSV file."""
+    """Return the message for an unknown column of a frame. It lists the known columns.
+
+    `cells.py` has the message for CSV files: without a header, their first line may be data.
+    """
     hint = meant(parameter, column, columns)
     more = ", …" if len(columns) > 20 else ""
     hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."

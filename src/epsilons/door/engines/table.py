@@ -66,8 +66,8 @@ class Engine:
         streams: whether it has a streaming engine, and rows can be read in parts.
         remote: whether its session is remote and does not report progress.
         loose: whether a backend can allow entries whose type differs from their column's type.
-        reads: whether a column of another type can be parsed like cells. Dask lacks integers with
-            nulls.
+        reads: whether a column that does not have the required type can be parsed again, like the
+            cells of a text file. Invalid cells become null, and Dask has no integers with nulls.
     """
 
     name: str

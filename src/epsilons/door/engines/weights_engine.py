@@ -117,7 +117,7 @@ def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
         nw.when(good).then(given).otherwise(nw.lit(1.0)).alias("weight"),
         *budget_and_person(replace(table, epsilon=1.0)),
     )
-    if table.person is not None:  # how many rows somebody has is private
+    if table.person is not None:  # the facts must not depend on how many rows somebody has
         rows = grouped(rows, ["who"], {name: (name, "min") for name in ("good", "weight")})
     weight = nw.col("weight")
     rows = rows.with_columns(

@@ -634,7 +634,9 @@ class ArrayPeople:
             return grid, (~valid).astype(np.int64)
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
         total = summed(self.who, grid, self.rows.size)
-        if adds:  # each row includes the integer of 0; the sum must include it only once
+        if adds:
+            # The integer of a value v is `nothing`, the integer of 0, plus v in grid steps. So a
+            # sum of integers contains `nothing` once for each value, but must contain it only once.
             return np.clip(total - nothing * (some - 1), 0, GRID), self.rows - some
         r = np.maximum(some, 1)
         return np.where(some == 0, nothing, (2 * total + r) // (2 * r)), self.rows - some

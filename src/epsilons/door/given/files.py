@@ -1,4 +1,4 @@
-"""Files of people by path, as one of several formats; and Parquet files that are written."""
+"""Open files of people's data by their path, in several formats; and write Parquet files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Told:
 def source(
     data: object, separator: object = None, decimal: object = None, thousands: object = None
 ) -> object:
-    """Return `data`, together with the declared format of a text file if any of it is given.
+    """Return `data`; if a separator or a number mark is given, wrap it in `Told` with that format.
 
     Args:
         data: anything; with other arguments, the path of a file whose cells are text.

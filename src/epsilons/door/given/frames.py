@@ -184,7 +184,7 @@ def _named(given: AskedRows) -> dict[str, Any]:
 
 
 def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
-    """Whether a column must be read entry by entry, because pandas does not declare their type.
+    """Whether a column must be read entry by entry, as pandas does not declare its entries' type.
 
     This holds for objects, for categoricals of objects, and for columns whose inferred type is text
     although another kind is declared: see `column.INFERRED`. If `private`, it also holds for all

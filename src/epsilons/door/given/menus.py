@@ -54,7 +54,7 @@ class Chosen:
 
 
 def chosen(epsilon: Any, menu: object) -> Any:
-    """Return `epsilon`, combined with the menu that gives its words their budgets if there is one.
+    """Return `epsilon`; if there is a menu, as words together with the budgets they stand for.
 
     Args:
         epsilon: anything; with a menu, an array of words or the name of a column of words.

@@ -69,7 +69,7 @@ class TwoSums:
 
     Guarantee:
         Adding or removing a person of weight k moves T by exactly k·steps, and t in the same
-        direction by some d with 0 ≤ d ≤ k·steps. For all such moves, the probability of the noise
+        direction by some u with 0 ≤ u ≤ k·steps. For all such moves, the probability of the noise
         changes by at most a factor e^{loss(k)}. The exponent is rational, and
         `epsilons.verify.exact` compares it with the rung. Nothing is rounded after the sums.
 
@@ -111,8 +111,8 @@ class TwoSums:
     def losses(self) -> tuple[Fraction, ...]:
         """The largest loss of a person on each rung."""
         (a, b), (c, d) = self.matrix
-        # A unit of weight moves (t, T) by (d, 1) with 0 ≤ d ≤ 1. The ℓ1 norm is largest at an end,
-        # d = 0 or 1.
+        # A unit of weight moves (t, T) by (u, 1) with 0 ≤ u ≤ 1. The ℓ1 norm of the change of the
+        # pair is convex in u, so it is largest at u = 0 or u = 1.
         unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
         return multiples(unit, self.weights)
 
@@ -304,8 +304,9 @@ SHARE: Final = Fraction(1, 8)
 
 STRICT: Final = Fraction(1, 2)
 """The same for people whose rung is at most `SHARE` of the highest one, if budgets are unrelated to
-values. Their weights in the sums are small, and an interval must allow for as many of them as the
-count does not exclude."""
+values. Their weights in the sums are small, so the sums need little of their budgets. A more
+precise count shortens the interval, which must allow for the largest number of such people that
+the count does not exclude."""
 
 _LOWEST: Final = -6
 """The lowest octave that is counted if no levels are declared: ε = 1/64."""
@@ -358,7 +359,8 @@ class LevelCounts:
         Args:
             ladder: the public ladder.
             cap: the maximum that anyone spends in total; the count spends at most an eighth of it.
-            strict: the fraction that the count spends of rungs up to an eighth of the highest one.
+            strict: for rungs up to an eighth of the highest one, the fraction of the rung that the
+                count spends.
         """
         if ladder.fine:
             octave = np.frexp(ladder.levels)[1] - 1

@@ -236,9 +236,10 @@ class Selection:
     Everyone is in one candidate, before the first, or after the last, and has an integer weight.
     With odds (l, r) the quantile is l/(l + r); for (1, 1) it is the median. At the quantile, the
     weights to the left and to the right have the ratio l : r. The distance u of a candidate
-    measures how far it is from this ratio: u = max(0, r·before − l·(in or after), l·after −
-    r·(before or in)). Then P(candidate) ∝ prior·e^{−u/scale}. The object holds no data: the weights
-    are passed to `draw`.
+    measures how far it is from this ratio. Let `before`, `in` and `after` be the total weights of
+    the people before, in and after the candidate. Then u = max(0, r·before − l·(in + after),
+    l·after − r·(before + in)), and P(candidate) ∝ prior·e^{−u/scale}. The object holds no data: the
+    weights are passed to `draw`.
 
     Guarantee:
         If a person of weight k moves, either of the two differences changes by at most (l + r)·k.
@@ -413,7 +414,7 @@ class Nested:
         weights: the integer weight k of a person at each level.
         scale: the divisor of a distance, an integer.
         starts: the first cell of each interval, descending.
-        ends: the cell after the last of each interval, ascending.
+        ends: the cell that follows the last cell of each interval, ascending.
         parts: the denominator of `low` and `high`.
         low: at most low/parts of the weight may be before an interval.
         high: at least high/parts of the weight must be before the end of an interval.

@@ -42,7 +42,7 @@ class Stairs:
         steps: the number of lattice points per unit, at least 1. Every stair except the first has
             this width.
         inner: the width of the first stair, from 1 to `steps`. It is at least 1 because 0 must be
-            on it: an hourglass with an empty first stair would cost three times its rate.
+            on it. Otherwise the hourglass law of `pairs.py` would cost three times its rate.
 
     Raises:
         ArgumentError: a parameter is not of the right type or out of range.

@@ -53,7 +53,8 @@ def ten_dimensions(alpha: float, trials: int, seed: int) -> dict[str, tuple[floa
         for name in _WEIGHTS:
             raw = survey.estimate(reports, weights=name).raw
             errors[name].append(float(np.mean((raw - truth) ** 2)))
-            if name == "paper":  # the printed radius doubles every report
+            if name == "paper":
+                # With the radius that the paper prints, every report is twice as large.
                 errors["printed"].append(float(np.mean((2.0 * raw - truth) ** 2)))
     return {name: _mean_and_error(squares) for name, squares in errors.items()}
 

@@ -67,8 +67,8 @@ class Compared:
             divided by the first) of two releases.
         first: the label of a group, or the name of a release.
         second: the label of another group, or the name of another release.
-        value: the difference or ratio of the two published numbers; of means that were shrunk,
-            before shrinkage.
+        value: the difference or ratio of the two published numbers. If means were shrunk, it is
+            computed from the means before shrinkage.
         low: the lower end of its interval.
         high: the upper end.
         confidence: the confidence of the interval.

@@ -53,7 +53,8 @@ class Estimate:
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
         reopens: whether intervals that noise pushed outside the limits are moved back into them.
-            False in releases of version 0.2.0, and of local reports, which can be that old.
+            It is False in releases of version 0.2.0. It is also False for estimates from local
+            reports, because these reports can be from that version.
     """
 
     value: Any
@@ -134,7 +135,7 @@ class Estimate:
         return margins.reopened(ends, self.unclipped, self.limits)
 
     def reopening(self) -> Self:
-        """A copy with `reopens`, if a number was drawn outside the limits: for new releases."""
+        """The estimate for a new release: it reopens if a number was drawn outside the limits."""
         lo, hi = self.limits
         raw = np.asarray(self.unclipped, dtype=np.float64)
         own: Any = self  # every estimate is a dataclass

@@ -162,7 +162,7 @@ class Pair(Estimate):
         return self.margin.raw_covariance * self.unit
 
     def reopening(self) -> Self:
-        """A copy with `reopens`, if the covariance or a mean was drawn outside its range."""
+        """The same, with `reopens` if the covariance or a mean was drawn outside its range."""
         outside = any(not 0.0 <= self.margin.raw_mean(i) <= 1.0 for i in (0, 1))
         return replace(self, reopens=True) if outside else super().reopening()
 
@@ -199,7 +199,10 @@ class Pair(Estimate):
     def _means(
         self, assumption: Assumption, confidence: float, *, reopens: bool
     ) -> Iterator[Estimated]:
-        """Yield the mean of each column, with its interval as it was clipped, or reopened."""
+        """Yield the mean of each column, with its interval.
+
+        With `reopens`, an interval that noise pushed outside the range is moved back into it.
+        """
         for i, (low, high) in enumerate((self.bounds, self.beside)):
             mean = self.margin.mean(i, assumption, confidence)
             ends = mean.interval

@@ -245,12 +245,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
-        """The results for `related` True, 0.05 and False, and for the value of this release.
+        """The results for `related` True, 0.05 and False, and for this release's own `related`.
 
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.
         There are no sides if the range was estimated under the assumption of a Gaussian population.
-        If people have weights, False is left out unless it is the value of this release.
+        If people have weights, False is left out unless this release has `related` False.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
         sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)

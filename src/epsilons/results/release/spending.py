@@ -108,11 +108,11 @@ class Spending(Sequence[Spent]):
 
     @property
     def amounts(self) -> list[float]:
-        """The least and the most that people spent in each row, without public records."""
+        """The amount in each row, except for rows with ε = 0 and for public records (ε = ∞)."""
         return [row.spent for row in self.rows if 0.0 < row.epsilon < math.inf]
 
     def at(self, levels: Floats) -> Floats:
-        """Return the amount at levels of a mechanism: of a person or, with weights, of a unit."""
+        """Return what a person spends (with weights: one unit) at each of a mechanism's levels."""
         return self.for_each(levels)
 
     def on(self, levels: Floats, spent: Floats) -> Spending:
@@ -162,7 +162,7 @@ class ByLevel(Spending):
         return self.at(budgets_of_people(epsilon))
 
     def at(self, levels: Floats) -> Floats:
-        """Return the amount at levels of a mechanism: of a person or, with weights, of a unit."""
+        """Return what a person spends (with weights: one unit) at each of a mechanism's levels."""
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(levels >= 0.0, levels, 0.0), side="right")
             return np.concatenate([[0.0], self.spent])[at]
@@ -235,7 +235,10 @@ class PerWeight(ByLevel):
 
     @property
     def amounts(self) -> list[float]:
-        """The least and the most that people at each level spent, without public records."""
+        """The least that a person spent at each level, then the most that a person spent there.
+
+        Levels with ε = 0 and public records (ε = ∞) are left out.
+        """
         finite = (self.levels > 0.0) & np.isfinite(self.levels)
         ends = [(self.spent * units)[finite] for units in (self.fewest, self.most)]
         found: list[float] = np.concatenate(ends).tolist()
@@ -256,7 +259,8 @@ class PerWeight(ByLevel):
             )
         units = np.maximum(np.floor(given / self.unit + 0.5), 1.0)
         spent = self.at(budgets_of_units(budgets, units))
-        several = np.minimum(np.nextafter(spent * units, math.inf), budgets)  # never understated
+        # Round the product up, so what a person spent is never understated.
+        several = np.minimum(np.nextafter(spent * units, math.inf), budgets)
         return np.where(units == 1.0, spent, several)
 
     def of_weights(self, name: str | None, assumption: Assumption) -> tuple[str, str]:

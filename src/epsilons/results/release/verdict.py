@@ -202,11 +202,14 @@ def precision_at(
 def precision_if(
     half: float, largest: float, told: Callable[[float], str]
 ) -> tuple[Precision, str]:
-    """How precise a sum over people would be, which depends on the sum, and a sentence about it.
+    """Return how precise a sum over people can be, and a sentence about it.
+
+    The precision of a sum depends on the sum, which is not known yet. So the precision is that of
+    the largest possible sum, and the sentence says for which sums the result is precise or useless.
 
     Args:
         half: half the width of its interval.
-        largest: the largest possible absolute value of the sum; its worth is judged by that.
+        largest: the largest possible absolute value of the sum.
         told: a function that formats an error.
     """
     best = precision_at(half, math.inf, largest)

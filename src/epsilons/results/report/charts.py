@@ -178,7 +178,7 @@ def _near(one: Interval) -> Any:
             (low, high, value), (first, last, middle), heights, strict=True
         )
     ]
-    if not one.row.informative:  # the interval alone
+    if not one.row.informative:  # show the interval without the value
         return alt.layer(rule, ticks, *written[:2])
     return alt.layer(rule, ticks, point, *written)
 

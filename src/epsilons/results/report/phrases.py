@@ -14,7 +14,7 @@ from epsilons.results.report.sheet import Role, SpendingLevel, SpendingTable
 # Sentences.
 
 _NAME = 60
-"""The maximum number of characters that are shown of a column's name."""
+"""If the name of a column has more characters than this, it is shortened."""
 
 _WEAK = 20.0
 """Above this ε, one record can make a result more than e^20 ≈ 485 million times as likely."""

@@ -35,7 +35,8 @@ from epsilons.types import Floats, Integers
 # Margins of means by group, where membership is private.
 #
 # Each group has two cells. A member with value x adds x to the first cell and 1 − x to the second.
-# If A and B are the noisy shares of the two cells, A/(A + B) estimates the mean of the group.
+# If A and B are the noisy shares of the two cells, A/(A + B) estimates the mean of the group. The
+# test of a candidate m for the mean uses the statistic T = (1 − m)·A − m·B.
 # Proof: docs/proofs/groups.md (1), (3).
 
 GROUPS: Final = "an approximation that takes the published shares of the groups as true"
@@ -95,7 +96,7 @@ class GroupMargins(Margin, ABC):
 
     @abstractmethod
     def jointly(self, assumption: Assumption, confidence: float) -> bool:
-        """Whether joint tests of all pairs are likely to give narrower intervals than the band.
+        """Whether joint tests of all pairs are likely to give narrower intervals than `band`.
 
         The choice must not depend on the drawn cells. Proof: docs/proofs/groups.md (26).
         """
@@ -594,7 +595,7 @@ class OpenReach(Reach):
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The coefficients and counts of `seen`, and False: their sign is not flipped."""
+        """`seen`, and False: unlike in `Reach.terms`, the sign of T is never flipped."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
@@ -695,7 +696,8 @@ class OpenGroupedMeans(Behind, GroupMargins):
         """Return bounds on T, and the error probability that remains after bounding counts."""
         people = None
         if self.counted is not None and assumption.related is not False:
-            # Counts can choose the weights, so they keep their part if weights are equal.
+            # The counts may have been used to choose equal weights. So they use their part of the
+            # error probability even if weights are equal and no bound on the counts is needed.
             part = _ABOUT_LEVELS * beta
             people = None if self.equal else self.counted.ends(part)[1]
             beta -= part

@@ -1,9 +1,11 @@
 """Joint tests of two groups: bounds on the error of a linear combination of their means.
 
-A group has the estimate M̂ = Â/Ŵ. With r = Ŵ/W, T(m)/W = r·(M̂ − m). So a combination of two
-groups' statistics T/W equals the same combination of M̂ − m, except for the small terms (1 − r)·(M̂
-− m). The joint test uses the distribution of the combined noise, not a sum of two quantiles. Its
-bias bound uses that the groups are disjoint. Proof: docs/proofs/groups.md (19), (20), (21), (22).
+Let W be the total weight of a group's people, and let Ŵ and Â be the noisy sums of their weights
+and of their weighted values. The estimate of the group's mean is M̂ = Â/Ŵ, and the test of a
+candidate m uses T(m) = Â − m·Ŵ. With r = Ŵ/W, T(m)/W = r·(M̂ − m). So a combination of two groups'
+statistics T/W equals the same combination of M̂ − m, except for the small terms (1 − r)·(M̂ − m).
+The joint test uses the distribution of the combined noise, not a sum of two quantiles. Its bias
+bound uses that the groups are disjoint. Proof: docs/proofs/groups.md (19), (20), (21), (22).
 """
 
 from __future__ import annotations
@@ -247,7 +249,8 @@ class GroupPair:
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
         each = laws.log_envelope(rates * scale * units[:, None])
-        # At t ≤ 0, tails between the corners are only bounded by 1, so ln K must be at least 0.
+        # `log_envelope` returns an ln K with P(noise > t) ≤ K·e^{−λt} at each corner. At t ≤ 0, the
+        # tails between the corners are only bounded by 1, so ln K must be at least 0.
         envelope = np.maximum(each.max(axis=0), 0.0)
         together = float(((logs + envelope + math.log(2.0 / beta)) / rates).min())
         return min(together, *added)

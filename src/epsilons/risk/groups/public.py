@@ -286,7 +286,11 @@ class PublicGroupsEvenly(PublicGroups):
     """
 
     def _splits(self, assumption: Assumption) -> tuple[float, ...]:
-        """An even split if budgets could choose it; otherwise the fractions to try."""
+        """The fractions to try; only the even split if budgets are sampled together with values.
+
+        The best fraction depends on budgets. If these are sampled together with values, a choice
+        among several fractions would not be valid.
+        """
         chosen = assumption.sampled and assumption.related is not False
         return _SPLITS[:1] if chosen else _SPLITS
 

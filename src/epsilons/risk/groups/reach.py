@@ -348,8 +348,9 @@ class Reach:
     def seen(self) -> tuple[Floats, Floats]:
         """Coefficients of group membership in the estimated share, and their counts.
 
-        A sample has the weights as coefficients. A random permutation has weights minus the
-        smallest weight, because the sum over all people is fixed; permuted numbers are negatively
+        For a sample, the coefficients are the weights. For a random permutation, they are the
+        weights minus the smallest weight, because the sum over all people is fixed. The bounds for
+        independent people also hold for a permutation, because permuted numbers are negatively
         associated. Proof: docs/proofs/groups.md (18).
         """
         counts = self.weighing.counts.astype(np.float64)

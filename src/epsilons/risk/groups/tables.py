@@ -96,9 +96,8 @@ def within(
             others=others,
         )
         if margin.counted is None and not margin.equal and assumption.related is not False:
-            return np.zeros(len(drawn)), np.ones(
-                len(drawn)
-            )  # the differences between weights are unknown
+            # Nothing limits the bias: it is unknown how many people have which weight.
+            return np.zeros(len(drawn)), np.ones(len(drawn))
     else:
         means = _closed(margin, pairs, others)
     return means.unit(assumption.of_membership, confidence)

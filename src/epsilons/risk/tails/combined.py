@@ -159,7 +159,7 @@ class Combined:
         return np.asarray(np.maximum(best, -rates * _BELOW[-1]))  # farther below, P is at most 1
 
     def _worst(self, found: Floats) -> Floats:
-        """The largest of the numbers `found`, one per distribution, in each row."""
+        """The largest number in `found` for each row of the table; here, a row has one number."""
         return found
 
 
@@ -529,8 +529,8 @@ class Contrast:
     def deviation(self, shift: float, square: float, beta: float, most: float = math.inf) -> float:
         """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, where X is this noise.
 
-        S is independent of X, with P(±S > s) ≤ exp(−2s²/square). The result can be any larger
-        number than `most` if there is no such α up to `most`.
+        S is independent of X, with P(±S > s) ≤ exp(−2s²/square). If no such α is at most `most`,
+        the result is an arbitrary number above `most`.
         """
         if not math.isfinite(self.scale):
             return math.inf
@@ -668,7 +668,10 @@ class Hull(Contrast):
 
 
 def _alike(row: list[float]) -> tuple[float, ...]:
-    """One of all linear combinations that have the same law, as noises are exchangeable."""
+    """The same representative for all linear combinations with the same law.
+
+    Noises are exchangeable and symmetric, so the order and the overall sign do not matter.
+    """
     ordered = sorted(row)
     return max(tuple(ordered), tuple(-each for each in reversed(ordered)))
 

@@ -79,7 +79,7 @@ class Division(NamedTuple):
     Attributes:
         times: number of sums.
         noise: part for the noise alone, the same for every sum.
-        own: part for the probability that the chosen sum adds.
+        own: part for the chosen sum: how much it may add to the error probability of the noise.
     """
 
     times: int = 1

@@ -131,7 +131,7 @@ def staircase(law: Pieces) -> Flat:
 
 
 def hourglass(law: Pieces, across: float, along: float) -> Flat:
-    """The distribution of across·x + along·k for a pair (x, y) of the hourglass with x + y = k.
+    """The distribution of across·x + along·k, if (x, y) has the hourglass law and x + y is k steps.
 
     Given that x is on stair j, k is ±j (with the sign of x) plus an independent two-sided geometric
     variable. Proof: docs/proofs/add-remove.md (6). Proof: docs/proofs/stairs.md (3).

@@ -39,8 +39,9 @@ def exact(mechanism: object) -> Verdict:
     laws must match their declared pieces at about a thousand points. The stages of a composition
     must match the recorded charges.
 
-    What it does not check: that draws follow the laws, and that totals move by at most the declared
-    amount, which `draws` tests; nor the path from rows to totals.
+    What it does not check: whether draws follow the laws, and whether one person moves totals by at
+    most the declared amount. `draws` tests both. The path from rows to totals is not checked here
+    either.
 
     Args:
         mechanism: for example `release.mechanism`. Its `kind` selects the checker.
@@ -144,7 +145,8 @@ def _reduced(mechanism: Any) -> Verdict:
     if len(place) != len(cells):
         raise PrivacyError("The mechanism does not give each rung one level of slots.")
     seated = {(cell, at) for cell, at in zip(cells, place, strict=True) if at >= 0}
-    # Each level of slots must belong to one octave. A level without people would not be charged.
+    # Each level of slots must belong to exactly one octave. A person's loss includes only the slots
+    # of their own octave, so the loss of any other level of slots would be charged to nobody.
     if sorted(at for _, at in seated) != list(range(len(slots.budgets))):
         raise PrivacyError("Not every level of slots belongs to the people of one cell.")
     counted_cells = [cell for cell, _ in seated]

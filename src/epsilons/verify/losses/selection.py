@@ -1,12 +1,14 @@
 """Privacy losses of selections: of a weighted quantile, and of one of nested intervals.
 
-P(candidate) ∝ prior·e^{−u/scale}. For the odds (l, r), u is an integer combination of weights: u =
-max(0, r·before − l·(in or after), l·after − r·(before or in)). The checker computes u
-independently, from lists of people. It compares u with the mechanism's exponents for some
-candidates, on many small data sets and their neighbours. If a person changes, u changes for each
-candidate. The loss follows from the largest difference between these changes for two candidates.
+P(candidate) ∝ prior·e^{−u/scale}. Let `before`, `in` and `after` be the total weights of the people
+before, in and after the candidate. For the odds (l, r), u = max(0, r·before − l·(in + after),
+l·after − r·(before + in)), an integer. The checker computes u independently, from lists of people.
+It compares u with the mechanism's exponents for some candidates, on many small data sets and their
+neighbours. If a person changes, u changes for each candidate. The loss follows from the largest
+difference between these changes for two candidates.
 
-The same holds for permute-and-flip, which selects one of nested intervals with other distances.
+The same holds for permute-and-flip, which selects one of several nested intervals and defines u
+differently.
 """
 
 from __future__ import annotations
@@ -111,7 +113,7 @@ class NestedMechanism(_Selecting, Protocol):
 
     @property
     def ends(self) -> Any:
-        """The cell after the last of each interval."""
+        """The cell that follows the last cell of each interval."""
 
     @property
     def parts(self) -> int:
@@ -149,7 +151,8 @@ def nested_losses(mechanism: NestedMechanism) -> tuple[Fraction, ...]:
         raise PrivacyError("Every interval must have one start and one end.")
     middle = len(mechanism.starts) // 2
     start, end = int(mechanism.starts[middle]), int(mechanism.ends[middle])
-    # Two heavy people, one before an interval and one after it, can be too much on either side.
+    # The weights of two heavy people. If one is before an interval and the other after it, there
+    # can be too much weight on both sides of the interval.
     heavy = min(max((mechanism.low + mechanism.high) // 2, 1), parts)
     _check_moves(
         lambda people: _nested_exponents(mechanism, people),
@@ -223,7 +226,7 @@ def _check_moves(
 def _spread(neighbours: str, odds: Sequence[int]) -> int:
     """Return how far the changes of u for two candidates can differ, for a person of weight 1.
 
-    A replaced person can move from one side of a candidate to the other. Then r·before − l·(in or
+    A replaced person can move from one side of a candidate to the other. Then r·before − l·(in +
     after) changes by l + r. So u can grow by l + r for one candidate and fall by as much for
     another. An added or removed person is on one side, and changes u by at most l or r.
     """

@@ -451,7 +451,7 @@ TWO_SUMS = ((1, 0), (-1, 1))
 
 
 class PairMechanism(Protocol):
-    """The pair (a·t + b·T, c·t + d·T) plus joint noise."""
+    """Two linear combinations of t and T, plus joint noise."""
 
     @property
     def levels(self) -> Any:
@@ -463,7 +463,7 @@ class PairMechanism(Protocol):
 
     @property
     def matrix(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The coefficients ((a, b), (c, d)) of the two combinations."""
+        """The coefficients of t and T, in one row for each combination."""
 
     @property
     def steps(self) -> int:
