@@ -142,7 +142,10 @@ def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
 
 
 def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
-    """Return calls with uninformative results, each also with another value of `related`."""
+    """Return releases with uninformative results, each with a function that repeats its call.
+
+    The function takes further arguments, such as another value of `related`.
+    """
     five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
     x = VALUES[:600]
     strict: dict[str, Any] = {"epsilon": FEW_STRICT[:600]}

@@ -202,9 +202,9 @@ def test_where_budgets_are_sampled_with_values_the_split_is_fixed(assumption: As
     new = PublicGroupsEvenly(old.weighings, old.slacks, old.drawn.copy(), old.people.copy())
     before, after = (half(each, assumption, 0.95) for each in (old, new))
     if not assumption.sampled or assumption.related is False:
-        # The two classes differ only in the split. It does not matter if one bound covers both
-        # errors jointly. If budgets are unrelated to values, both classes choose the best split,
-        # because weights are then public facts that say nothing about values.
+        # The two classes differ only in the split of the error probability. Where one bound covers
+        # both errors jointly, nothing is split. If budgets are unrelated to values, both classes
+        # choose the best split, because the weights then say nothing about values.
         assert after == before
         return
     even = sum(mean.quantile(each, assumption, 0.975) for each in (FIRST, SECOND))

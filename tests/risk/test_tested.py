@@ -167,7 +167,7 @@ def moments(given: WeighedTests) -> tuple[float, float, float, float, float]:
 
 
 def around(m: float, k: float) -> list[Floats]:
-    """Three rows of coefficients: the means of s², s·t and t² as linear functions of the nine cells.
+    """Three rows of coefficients: the means of s², s·t and t² as linear functions of nine cells.
 
     Here s is the first value minus m, and t is the second value minus k.
     """
