@@ -171,8 +171,8 @@ def test_counting_spends_an_eighth_at_most() -> None:
         for rung, spent in zip(counts.levels.tolist(), counts.losses, strict=True):
             assert 0 <= spent <= SHARE * Fraction(rung)
             assert spent <= SHARE
-    # If budgets are unrelated to values, low rungs spend half: an interval must allow for as many
-    # strict people as the count does not exclude.
+    # If budgets are unrelated to values, low rungs spend half of their ε on counts. The interval
+    # must allow for all strict people that a count does not exclude, so this count must be precise.
     release = mean_of(BASE, levels=[0.01, 0.5, 1.0, 4.0], related=False)
     spent = release.mechanism.stages[0].losses
     assert float(spent[0]) == pytest.approx(0.005)
