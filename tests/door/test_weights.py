@@ -312,7 +312,10 @@ def test_people_are_counted_and_not_their_units() -> None:
 
 
 def test_how_many_rows_somebody_has_changes_no_unit() -> None:
-    """A person with many rows would otherwise make everyone's weights coarser."""
+    """The unit of weights does not depend on the number of rows of a person.
+
+    If it did, a person with many rows would make everyone's weights coarser.
+    """
     few, many = table(FRACTIONS, 1), table(FRACTIONS, 1)
     many = pl.concat([many, *[many[:1]] * 5000])
     for rows in (few, many):

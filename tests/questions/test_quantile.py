@@ -189,7 +189,7 @@ def test_a_side_without_a_quantile_is_the_bound() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("q", [0.5, 0.8])
 def test_half_widths_are_about_as_forecast(q: float) -> None:
-    """For values spread evenly, the mean half-width is within 30 % of the forecast that `auto` uses.
+    """For evenly spread values, the mean half-width is within 30 % of the forecast of `auto`.
 
     The mean of 30 runs is within 10 % of its expectation, so with another seed this test would fail
     with a probability far below 10⁻⁶.
