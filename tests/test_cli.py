@@ -261,6 +261,7 @@ def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
         "publish",
         "replay",
         "reproduce",
+        "show",
         "statement",
         "survey",
         "table",

@@ -387,7 +387,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     for name, command in cli.commands.items():
         # These commands are tested in tests/ledger, cli/test_study.py, cli/test_reading.py,
         # verify/test_sign_off.py, collector and tasks.
-        if name in ("compare", "ledger", "publish", "statement", "survey", "table"):
+        if name in ("compare", "ledger", "publish", "show", "statement", "survey", "table"):
             continue
         if isinstance(command, click.Group):  # `replay` takes the options of publishing
             for each, inner in command.commands.items():

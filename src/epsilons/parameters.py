@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Final, ParamSpec, TypeVar, get_args
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -215,6 +215,8 @@ _NEEDED: Final[Mapping[str, str]] = {
 }
 """For each required argument, advice if it is missing."""
 
+NotTaken: TypeAlias = Mapping[str, str] | Callable[[], Mapping[str, str]]
+
 _ELSEWHERE: Final[Mapping[str, str]] = {
     "column": " The column is values: its name, with data=…, or an array.",
     "delta": " There is no δ: all guarantees are pure, with ε alone.",
@@ -231,7 +233,7 @@ def refuse(
     asked: Callable[..., object],
     args: tuple[object, ...],
     given: Mapping[str, object],
-    not_taken: Mapping[str, str],
+    not_taken: NotTaken,
 ) -> None:
     """Raise an error with advice if an argument is not accepted or is missing.
 
@@ -242,7 +244,8 @@ def refuse(
         args: its positional arguments, without `self`.
         given: its keyword arguments.
         not_taken: names that it does not accept, each with a sentence that explains why. In the
-            sentence, {} is replaced by the value.
+            sentence, {} is replaced by the value. A function returns them if they take long to
+            load.
 
     Raises:
         ArgumentError: a name is not accepted, or a required argument is missing.
@@ -253,8 +256,11 @@ def refuse(
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
     names, places, needed = _named(asked)
-    for name in (given.keys() - names) & not_taken.keys():
-        raise ArgumentError(not_taken[name].format(repr(given[name])))
+    unknown = given.keys() - names
+    if unknown:
+        why = not_taken() if callable(not_taken) else not_taken
+        for name in unknown & why.keys():
+            raise ArgumentError(why[name].format(repr(given[name])))
     if len(args) > len(places):
         first = " and ".join(places)
         told = f"Only {first} can be given without a name: name the others, such as epsilon=…."
@@ -262,7 +268,7 @@ def refuse(
             name = getattr(asked, "__name__", "")
             told = f'Name a column and give the table as data: {name}("age", data=…, …).'
         raise TypeError(f"{len(args)} arguments are given without names. {told}")
-    for name in given.keys() - names:
+    for name in unknown:
         hint = _ELSEWHERE.get(name) or did_you_mean(name, names)
         if hint:
             raise TypeError(f"{name}= is not an argument here.{hint}")
@@ -306,7 +312,7 @@ def translated(name: str, value: object) -> str:
 
 
 def speaks_plainly(
-    not_taken: Mapping[str, str] = MappingProxyType({}),
+    not_taken: NotTaken = MappingProxyType({}),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Decorate a function with `refuse`: helpful errors for wrong or missing argument names.
 

@@ -43,7 +43,7 @@ def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> N
         low, high = release.interval()
         assert -3.0 <= low <= high <= 7.0
         inside.add(release.value)
-        if behind(release).drawn[1] <= 0.0:
+        if behind(release).sums[1] <= 0.0:
             assert release.value == release.raw == 2.0  # the midpoint
             assert (low, high) == (-3.0, 7.0)
             assert release.risk == 100.0

@@ -50,7 +50,7 @@ ALIKE: dict[str, np.ndarray] = {
 TERMS: dict[str, dict[str, Any]] = {
     "replace": {},
     "levels": {"neighbours": "add-remove", "levels": [0.1, 0.2, 0.4, 0.7, 1.0]},
-    "no levels": {"neighbours": "add-remove"},
+    "no levels": {"neighbours": "add-remove", "related": 0.05},
     "a guess": {"neighbours": "add-remove", "levels": {0.1: 800, 0.2: 1200, 0.5: 1000}},
 }
 

@@ -7,18 +7,23 @@ data. Its result is exact and not private, so it is for the curator only.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from epsilons import door, parameters
 from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError, DataError
+from epsilons.loading import later
 from epsilons.questions import Question
 from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.question import Call, terms_of
-from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results import report
 from epsilons.results.report import number
 from epsilons.types import Column, Data, Menu, Neighbours
+
+if TYPE_CHECKING:
+    from epsilons.questions import table
+else:
+    table = later("epsilons.questions.table")
 
 __all__ = ["Check", "check"]
 
@@ -158,7 +163,7 @@ class Check:
         return rows
 
 
-@parameters.speaks_plainly(OF_A_QUESTION)
+@parameters.speaks_plainly(lambda: table.OF_A_QUESTION)
 def check(
     question: Question,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epsilons import parameters
 from epsilons.budgets.levels import Levels
@@ -11,12 +11,17 @@ from epsilons.draws import corridor
 from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError
+from epsilons.loading import later
 from epsilons.questions import Question
 from epsilons.questions.division import Division, division_of
 from epsilons.questions.question import TERMS, Call, terms_of
-from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results.release import Release, Releases
 from epsilons.types import Column, Data, Menu, Neighbours, Part
+
+if TYPE_CHECKING:
+    from epsilons.questions import table
+else:
+    table = later("epsilons.questions.table")
 
 __all__ = ["answered", "publish"]
 
@@ -33,7 +38,7 @@ def answered(question: type[Question], given: dict[str, Any]) -> Release:
     return _released((question(**given),), terms, ledger, source).each[0]
 
 
-@parameters.speaks_plainly(OF_A_QUESTION)
+@parameters.speaks_plainly(lambda: table.OF_A_QUESTION)
 def publish(
     questions: Iterable[Question],
     *,

@@ -59,8 +59,10 @@ _MARGIN: Final = 0.99
 """`auto` considers staircase noise only if its variance is at least 1 % below that of Laplace
 noise."""
 
+_ALIKE: Final = 1.1
 _MOST_LOST: Final = 1.3
-"""`auto` draws squares if the predicted risk grows by at most this factor."""
+"""`auto` draws squares if the weights of expected people differ by more than the first factor, and
+the predicted risk grows by at most the second."""
 
 _STEPS: Final = 2**40
 _PARTS: Final = 32
@@ -172,8 +174,8 @@ def mean_design(
 ) -> Design[TwoSums] | Design[CellSums]:
     """Return the best design of a method for a mean whose interval can use the spread of values.
 
-    "auto" draws squares if weights differ and budgets are unrelated to values. Then the interval
-    depends on the spread of the values. Proof: docs/proofs/add-remove.md (20).
+    "auto" draws squares if weights clearly differ and budgets are unrelated to values. Then the
+    interval depends on the spread of the values. Proof: docs/proofs/add-remove.md (20).
     """
     if method == "squares":
         return _squares_design(known, goal)
@@ -181,7 +183,9 @@ def mean_design(
     if method != "auto" or goal.assumption.related is not False or plain.equal:
         return plain
     squares = _squares_design(known, goal)
-    return squares if squares.risk <= _MOST_LOST * plain.risk else plain
+    weights = squares.mechanism.weights[known.guess > 0]
+    alike = weights.max(initial=0) <= _ALIKE * weights.min(initial=weights.max(initial=0))
+    return plain if alike or squares.risk > _MOST_LOST * plain.risk else squares
 
 
 def _squares_design(known: Known, goal: Goal) -> Design[CellSums]:
