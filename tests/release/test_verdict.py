@@ -76,7 +76,7 @@ def test_what_is_printed_first_is_short(kind: str) -> None:
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
     results = [line for line in rows if any(char.isdigit() for char in line) or "–" in line]
     assert len(lines) - 1 - max(len(results) - 4, 0) <= 14
-    assert len(results) <= 16  # some sentences are wrapped
+    assert len(results) <= 16  # 12 rows, and up to 4 lines of wrapped sentences
     assert lines[-1].startswith("More: details()")
     assert len(release.details()) > len(str(release))
 

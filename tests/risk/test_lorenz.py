@@ -158,7 +158,7 @@ def test_ends_are_those_of_a_bisection() -> None:
             found = curve.intervals(drawn, apart, beta)[1]
             assert (np.tile(found, 90) == curve.intervals(np.tile(drawn, 90), apart, beta)[1]).all()
             assert found == pytest.approx(np.where(high > 1e-14, high, 0.0), abs=2.0**-46)
-            assert (found > low)[high > 1e-14].all()  # rounded outwards
+            assert (found > low)[high > 1e-14].all()  # ends are rounded outwards
             halves = np.linspace(0.0, 0.4, 7)
             exact = [mean.deviation_of(one, half, 0.0, beta) for half in halves.tolist()]
             if closed is None:
