@@ -307,7 +307,8 @@ def test_people_are_counted_and_not_their_units() -> None:
         groups=["a", "b"],
         groups_are="public",
     )
-    assert alone.mechanism.parts[1] is None  # the only person of a group, whatever their weight
+    # Nothing is drawn for a group of one person, whatever their weight.
+    assert alone.mechanism.parts[1] is None
     assert alone.mechanism.parts[0] is not None
 
 
