@@ -41,7 +41,7 @@ def rooms(*, quick: bool) -> Section:
     found = []
     for name in ROOMS:
         room = importlib.import_module(f"benchmarks.{name}")
-        apart = name in ("allocation", "mean", "people")  # with a quick form
+        apart = name in ("allocation", "mean", "people")  # only these have a quick form
         lines = room.results(quick=quick) if apart else room.results()
         found += [timing.tell(result) for result in lines]
     text = "Each room of the library compared with the bare arithmetic that it needs."

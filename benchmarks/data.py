@@ -147,9 +147,8 @@ def rows_parquet() -> Path:
 def visits(rows: int) -> Path:
     """Return a file with `rows` rows for up to three million people, each with one of 50 budgets.
 
-    A person has the same budget in all of their rows.
-
-    Its columns are `person`, `value` (a float), `number` (one of 100 categories) and `epsilon`.
+    The columns are `person`, `value` (a float), `number` (one of 100 categories) and `epsilon`. A
+    person has the same budget in all of their rows.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
 """A mean with an unknown range: measured errors, compared with an oracle, and time.
 
-The oracle knows the range μ ± 4σ and spends all of ε on the mean. It is the capped mean, with the
-cap of `square_cap` for the coefficient 2·8². Errors are in units of σ. Every cell is seeded; all
-methods see the same data.
+The oracle knows the range μ ± 4σ and spends all of ε on the mean. It is the capped mean. Laplace
+noise for a range of 8σ has variance 2·(8σ)², so `square_cap` computes the cap for the coefficient
+2·8². Errors are in units of σ. Every cell is seeded; all methods see the same data.
 
     python -m benchmarks.gaussian        writes benchmarks/GAUSSIAN.md
     python -m benchmarks.gaussian 20     the same with a twentieth of the runs

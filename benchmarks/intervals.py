@@ -161,7 +161,8 @@ Numbers: TypeAlias = Iterable[tuple[float, float, float, float]]
 """For each published number: the true value, the estimate, and both ends of the interval."""
 
 Ask: TypeAlias = Callable[[People, People, dict[str, Any]], Numbers]
-"""A function that asks the second people, and also returns the true values of the first."""
+"""A function that publishes a statistic of the second people. It returns the results with the true
+values of the first people: the population, if the second are a sample."""
 
 
 def _one(truth: float, release: Any) -> Numbers:

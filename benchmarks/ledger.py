@@ -31,7 +31,7 @@ ROWS = 1.6
 """Rows per person, on average."""
 
 TIMES = 1.2
-"""The time limit of a charged release, in times of the bare statements that look up and charge."""
+"""The time limit of a charged release, in multiples of the time of `Bare.charge`."""
 
 MEMORY = 1.0
 """The largest allowed memory for ten million people, in GiB above a mean without a ledger."""

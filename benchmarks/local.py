@@ -27,7 +27,7 @@ def results() -> Iterator[Result]:
     few = budgets[:20_000]
     yield speed("Vector, d = 100", 20_000, lambda: vector.randomize_many(vectors, few), 5e4)
     yield from merging(bit, bit.randomize_many(bits, budgets), budgets, "Bit")
-    mixed = rng.uniform(0.05, 3.0, n)  # every report is one bit
+    mixed = rng.uniform(0.05, 3.0, n)  # at such budgets, every report is one bit
     yield from merging(mean, mean.randomize_many(values, mixed), mixed, "Mean")
     yield from frequencies(rng, budgets)
 

@@ -131,10 +131,10 @@ def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
 
 
 def frequency_errors(case: Compared, trials: int) -> dict[str, tuple[Measured, Floats]]:
-    """Measure the summed and the largest squared error of 20 shares, for every method.
+    """Measure the squared errors of 20 shares, for every method: their sum and the largest.
 
-    Other methods release one table for each set of people. The expected sum has a formula, and all
-    methods minimize it.
+    Other methods release one table for each set of people in their `Combination`. All methods
+    minimize the expected sum of the squared errors, which has a formula.
     """
     n, k = len(case.epsilon), CATEGORIES
     rng = np.random.default_rng(SEED + 4)

@@ -57,7 +57,8 @@ def peers(results: str) -> str:
         "environment of its own, at one ε for everyone unless the name says otherwise."
     )
     lost = section(results, "Where does it lose?").strip().split("\n\n")[0]
-    wins = re.sub(r" \(\[[^]]+\]\(#[^)]*\)\)$", "", lost, flags=re.M)  # links within the results
+    # Links within RESULTS.md would not work on another page.
+    wins = re.sub(r" \(\[[^]]+\]\(#[^)]*\)\)$", "", lost, flags=re.M)
     return "\n\n".join([said, "\n".join(lines), "Where others win:", wins])
 
 

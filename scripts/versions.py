@@ -17,9 +17,10 @@ _LOWER = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(\[[^]]*\])?>=(?P<version>[0-9.]
 
 
 def oldest(project: dict) -> list[str]:
-    """Return a constraint for each dependency of users: any version with its lower bound as prefix.
+    """Return constraints that keep each dependency of users at its lower bound.
 
-    The tools of developers (`dev` and `docs`) are not constrained.
+    For `numpy>=1.26`, the constraint is `numpy==1.26.*`. The tools of developers (`dev` and `docs`)
+    are not constrained.
     """
     extras = project["optional-dependencies"].items()
     used = [each for name, needs in extras if name not in ("dev", "docs") for each in needs]

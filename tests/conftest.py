@@ -49,7 +49,8 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the cases that the ordinary run omits, before selection, and put Spark first.
 
-    A worker starts with one half of all tests, so only one of them starts Spark.
+    Each of the workers gets one part of the list. With all Spark tests at the front, only one
+    worker starts Spark.
     """
     _mark_the_rest(items)
     items.sort(key=lambda item: not _on_spark(item))
@@ -62,7 +63,8 @@ def _on_spark(item: pytest.Item) -> bool:
 def _mark_the_rest(items: list[pytest.Item]) -> None:
     """Mark the cases that this turn omits as `rest`; the slow run includes them.
 
-    All simulations and long tests take turns as one group, because most have a single case.
+    Simulations and long tests mostly have a single case, so they are pooled, and each turn runs
+    some of the pool.
     """
     cases: dict[tuple[str, str, int], list[pytest.Item]] = {}
     for item in items:
@@ -83,7 +85,7 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
 
 
 def _leave_out(alike: list[pytest.Item], fewer: int) -> None:
-    """Mark all cases as `rest`, except for the part of this turn, which is one in `fewer`."""
+    """Mark cases as `rest`, except for those of this turn: one out of every `fewer` cases."""
     by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
     for item in turns.waiting(by_name, fewer, TURN):
         item.add_marker(pytest.mark.rest)
@@ -117,14 +119,17 @@ def _seeded(name: str) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Seed what a test draws, and what the fixtures draw that are made for it alone."""
+    """Seed the draws of a test and of its function-scoped fixtures."""
     with _seeded(item.nodeid):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Seed fixtures that tests share by their own name: any of those tests can be the first."""
+    """Seed a shared fixture by its own name, not by a test's.
+
+    Any of the tests that use the fixture can be the first to create it.
+    """
     if fixturedef.scope == "function":
         return (yield)
     with _seeded(f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param', '')}"):

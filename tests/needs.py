@@ -1,6 +1,6 @@
 """Programs and modules that only some tests need.
 
-If one is missing, those tests are skipped, or fail.
+If one is missing, those tests are skipped. If `EPSILONS_SKIP_NOTHING` is set, they fail instead.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def _check_release(release: ep.Release, given: dict[str, Any], argument: str, va
     assert ep.verify.exact(release.mechanism).holds
     spent = release.for_each(release.mechanism.levels)
     for amount, loss in zip(spent.tolist(), release.mechanism.losses, strict=True):
-        assert loss == amount == math.inf or Fraction(amount) >= loss  # as fractions
+        assert loss == amount == math.inf or Fraction(amount) >= loss  # exact, without rounding
 
 
 def _refuse_nan(word: str) -> float:
@@ -368,7 +368,8 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
     """Without levels, a release names no best cap.
 
-    Such a cap would contradict the release's error.
+    Nobody counts how many people have each budget. A cap would be best for assumed numbers of
+    people only, and it would contradict the release's error.
     """
     given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):

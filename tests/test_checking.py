@@ -287,7 +287,7 @@ def test_the_command_takes_every_option_of_every_publishing_command() -> None:
     taken = {option.name for option in cli.commands["check"].params}
     for name in ("mean", "frequencies"):
         own = {option.name for option in cli.commands[name].params}
-        assert own - {"page", "picture", "details"} <= taken  # no output options
+        assert own - {"page", "picture", "details"} <= taken  # `check` needs no output options
 
 
 WRITTEN = {
@@ -369,7 +369,10 @@ def test_text_in_a_typed_table_is_refused_by_its_schema(missing: str, tmp_path: 
 
 @pytest.mark.parametrize("form", ["polars", "pandas", "pyarrow"])
 def test_text_that_add_remove_must_not_refuse_raises_the_alarm(form: str) -> None:
-    """Under add/remove, a text column raises an alarm, because its type is private."""
+    """Under add/remove, the type of a column is private, so a text column is not refused.
+
+    It raises an alarm instead.
+    """
     rows = pl.DataFrame({"v": ["13,170", "12,000"] * 5, "e": [1.0] * 10})
     data = {"polars": rows, "pandas": rows.to_pandas(), "pyarrow": rows.to_arrow()}[form]
     question = ep.Mean("v", bounds=(0, 200_000))

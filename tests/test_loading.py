@@ -87,7 +87,8 @@ def test_modules_that_are_loaded_later_are_those_that_mypy_is_told() -> None:
         if path.name == "__init__.py":
             continue
         for branch in branches(path):
-            if "later(" not in ast.unparse(branch):  # a type that mypy knows and Python does not
+            # Other branches only import types for mypy.
+            if "later(" not in ast.unparse(branch):
                 continue
             told = {}
             for node in branch.orelse:
@@ -158,7 +159,7 @@ def test_a_first_mean_loads_only_what_it_needs() -> None:
     assert not {each for each in own if each.split(".")[1:2] and each.split(".")[1] in ROOMS}
     assert not {each for each in own if each.endswith("_engine")}
     assert "epsilons.results.report.forms" not in own
-    # Not modules of other statistics, and not parts of other packages that are slow to import.
+    # A mean needs no module of other statistics, and none of these slow parts of other packages.
     assert not {
         each for each in own if each.startswith(("epsilons.risk.groups", "epsilons.risk.local"))
     }

@@ -55,7 +55,7 @@ def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield name, what
         offered = (
             ["call"] if issubclass(what, Question) else dir(what)
-        )  # only the corridor calls other methods
+        )  # users only call `call` of a question; the corridor calls its other methods
         for each in offered:
             found = inspect.getattr_static(what, each)
             inner = getattr(found, "__func__", found)

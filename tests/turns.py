@@ -29,7 +29,7 @@ def current() -> int:
 
 
 def waiting(cases: Sequence[T], fewer: int, turn: int) -> list[T]:
-    """Return the cases that this turn leaves out. It runs one in `fewer`, others in the next turn.
+    """Return the cases that this turn leaves out. Each turn runs one in `fewer` cases.
 
     Args:
         cases: all cases, in an order that does not depend on the turn.

@@ -192,8 +192,8 @@ def test_optimal_is_never_worse_than_a_rule_with_a_name(assumption: Assumption, 
 def test_the_less_budgets_tell_the_more_is_spent() -> None:
     """The weaker the relation of budgets to values, the larger the cap.
 
-    For the strongest relation it is near the smallest ε, and for none it is that for independent
-    budgets.
+    If any relation is possible, the cap is near the smallest ε. As the relation becomes weaker, the
+    cap grows towards the cap for independent budgets.
     """
     for about in ("people", "population"):
         asked = (True, 0.5, 0.2, 0.05, 0.01)

@@ -61,7 +61,7 @@ def test_theirs_is_never_below_ours_where_it_is_proven(name: str, k: int) -> Non
 def test_twenty_categories_half_strict() -> None:
     """Our error is the smallest.
 
-    In an earlier version, one release per level had 30 % of our error.
+    In an earlier version it was more than three times that of one release per level.
     """
     table = tables.Table(compared(10_000, (TWO,))[0], 20)
     assert all(table.nearest(name)[0] >= 1.05 for name in tables.SHARES)

@@ -92,7 +92,8 @@ def test_every_command_takes_json_quiet_and_a_log(name: str, tmp_path: Path) -> 
     [line] = lines(log)
     assert (line["command"], line["exit_code"]) == (name, 2)
     assert line["version"] == ep.__version__
-    assert line["error"] == {"kind": "UsageError"}  # the words of a user may name a person
+    # The log does not contain the message, because what a user typed may name a person.
+    assert line["error"] == {"kind": "UsageError"}
     assert line["released"] == []
 
 
@@ -269,7 +270,7 @@ def test_a_log_that_cannot_be_written_stops_the_run_before_anything_is_drawn(
 ) -> None:
     monkeypatch.setattr("epsilons.draws.corridor.through", None)  # would raise a TypeError
     code, out, err = run(*mean(people, "--log", str(tmp_path)))
-    assert code == 2  # a directory
+    assert code == 2  # the path of the log is a directory
     code, out, err = run(*mean(people, "--log", str(tmp_path / "no" / "log")))
     assert (code, out) == (5, "")
     assert err.startswith("epsilons: --log: ")

@@ -69,7 +69,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "shrink": {"by": "word", "groups": ["a", "b", "c"]},
     "edges": {"categories": None, "values": "x"},
 }
-"""Further arguments in Python that an argument needs."""
+"""For some arguments of `SET`, the other arguments that Python needs with them. None removes one
+that `NEEDED` gives."""
 
 
 def arguments(name: str) -> set[str]:

@@ -100,7 +100,7 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
         value = int(rng.integers(many))
     words = rng.integers(0, 2**64, 8, dtype=np.uint64)
-    if kind == "number" and rng.integers(2):  # words near the value on the grid
+    if kind == "number" and rng.integers(2):  # the first word is near the value's place on the grid
         lo, hi = question["bounds"]
         part = min(max((value - lo) / (hi - lo), 0.0), 1.0)
         place = round(part * GRID) + int(rng.integers(-1, 2))

@@ -104,7 +104,8 @@ def _same(found: Any, expected: Any, unit: float) -> bool:
         return False
     if isinstance(found, dict):
         return found.keys() == expected.keys() and all(
-            # The place of a smallest error is known to fewer digits than the error: a tenfold unit.
+            # A cap minimizes an error. Near the minimum the error hardly changes, so a cap has
+            # fewer correct digits than the error, and ten times its tolerance.
             _same(found[key], expected[key], 10.0 * _size(expected[key]) if key == "cap" else 0.0)
             for key in found
         )

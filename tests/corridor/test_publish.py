@@ -41,7 +41,8 @@ TERMS: dict[str, dict[str, Any]] = {
 )
 def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: str) -> None:
     epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    if terms == "fine":  # related=True is rejected if budgets are not counted
+    # Without declared levels, budgets are not counted, and then `related=True` is rejected.
+    if terms == "fine":
         unknown = replace(FOUND, shape="gaussian", about="population", related=False)
         questions = [
             unknown if each is FOUND else replace(each, related=0.05) for each in questions

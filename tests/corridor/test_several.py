@@ -268,10 +268,10 @@ def test_errors_come_before_noise() -> None:
 
 
 def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Means of different people are never added up.
+    """Means of different people are never drawn together.
 
-    The weights of their joint mechanism are verified for one set of people. In one table, all means
-    are of the same people.
+    The weights of a joint mechanism are verified for one set of people. In one table, all means are
+    of the same people. Here a fault gives the second mean other counts of people.
     """
     import dataclasses
 

@@ -1,5 +1,7 @@
-"""A Spark cluster of two executors on this machine: run as a program, because a process has only
-one Spark session. It prints the statistics that differ from those of Polars, if any.
+"""Compare statistics on a Spark cluster of two executors with those of Polars.
+
+This is a separate program, because a process has only one Spark session. For each statistic it
+prints whether the results are the same, with both executors and after one was killed.
 
     python tests/door/cluster.py FOLDER
 """
@@ -75,12 +77,16 @@ def executors() -> set[int]:
     found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
     mine = f"--app-id {_application()}"
     lines = [line for line in found.stdout.splitlines() if EXECUTOR in line and mine in line]
-    # A shell or a launcher may carry the same words: the executor itself is the Java process.
+    # The arguments of a shell or a launcher may contain the same words. Only the Java process is
+    # the executor.
     return {int(line.split()[0]) for line in lines if "java" in line.split()[1]}
 
 
 def both() -> set[int]:
-    """Wait until two executors run: Spark starts another one for one that was killed."""
+    """Wait until two executors run, and return their process ids.
+
+    If one was killed, Spark starts another.
+    """
     until = time.monotonic() + 60.0
     while len(found := executors()) < 2 and time.monotonic() < until:
         time.sleep(0.1)

@@ -107,8 +107,7 @@ def test_together_is_one_by_one(
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
         found = together(opened(data, **terms))
-        # If each person has one row, a single query answers all questions, as long as it may return
-        # many groups.
+        # Without `terms`, a query may return many groups, so a single query answers all questions.
         assert scans == ([len(questions())] if not terms else scans)
         assert max(scans) > 2
         alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
@@ -262,7 +261,8 @@ def test_numbers_that_two_questions_share_may_be_missing(
 def test_many_pairs_keep_their_columns_apart(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    # The name of the thirteenth pair must differ from the name of any pair's second column.
+    # Queries name pairs and their columns by number. From the thirteenth pair on, the name of a
+    # pair could be that of another pair's second column.
     many = 14
     numbers = {
         f"c{at}": np.random.default_rng(many).uniform(0, 1, 50).tolist() for at in range(many)

@@ -296,7 +296,10 @@ def test_a_panic_is_a_failure_and_an_interrupt_is_not() -> None:
 
 
 def test_a_first_line_is_suggested_from_only_if_it_names_columns(tmp_path: Path) -> None:
-    """Another name that is asked for must be in it: without names it is somebody's data."""
+    """If the first line of a file does not name its columns, it is somebody's data.
+
+    So an error suggests a name from it only if it contains another name that the call asks for.
+    """
     told: dict[str, Any] = {"bounds": (0, 1), "data": str(tmp_path / "people.csv")}
     (tmp_path / "people.csv").write_text("income,eps\n0.5,1\n0.25,1\n")
     with pytest.raises(ColumnError, match=r"Did you mean 'income'\?"):

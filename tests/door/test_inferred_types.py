@@ -106,9 +106,9 @@ GROUPS = ([1, 2], ["1", "2"])
 
 
 def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]:
-    """Return the cells of means by group with `where`.
+    """Count means by group, for the people whose flag is true; return the levels and the cells.
 
-    They use values, budgets, groups and flags.
+    This reads values, budgets, groups and flags, so a wrong type of any column would show.
     """
     by = Grouping(("group",), (declare_groups(groups),))
     rows = open_rows(

@@ -194,7 +194,10 @@ def test_public_words_have_a_type(tmp_path: Path) -> None:
 def test_text_is_no_budget_not_even_inf(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A CSV reader makes text of budgets among which is "inf". All engines say the same."""
+    """If a column of budgets contains "inf", a CSV reader reads it as text.
+
+    All engines refuse public budgets that are text. Private ones are read as numbers.
+    """
     text = pl.DataFrame({"v": [1.0, 2.0, 3.0], "e": ["0.5", "inf", "inf"]})
     data = on_engine(engine, text, tmp_path, request)
     with pytest.raises(ColumnError, match=r'That includes "inf"\. If its words stand for budgets'):

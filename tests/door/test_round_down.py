@@ -106,7 +106,7 @@ def test_decimals_in_a_context_that_forbids_floats() -> None:
 def test_down_is_by_less_than_one_step(number: Any) -> None:
     found = float_down(number)
     exact = Fraction(number)
-    if math.isinf(found):  # smaller than every float
+    if math.isinf(found):  # rounded down to −∞: the number is below all finite floats
         assert exact < -Fraction(sys.float_info.max)
         return
     assert Fraction(found) <= exact

@@ -85,7 +85,10 @@ def test_one_person_moves_one_unit(form: str, tmp_path: Path) -> None:
 
 
 def held(form: str, mine: list[Row]) -> list[Row]:
-    """Return the rows that a form holds: `xlsx_of` formats 10 as a date, which is not a number."""
+    """Return the rows as a form stores them.
+
+    A workbook of `xlsx_of` has a date in place of the number 10, so this value is missing.
+    """
     dated = form == "xlsx"
     return [(None if dated and value == 10.0 else value, *rest) for value, *rest in mine]
 

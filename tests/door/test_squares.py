@@ -54,8 +54,8 @@ def just_below_the_grid(short: int) -> list[int]:
 
 
 def test_every_rounding_on_an_engine() -> None:
-    # The squares are just below, at and just above multiples of GRID, with h² far beyond 2⁵³. In
-    # other values of h, the lowest 15 bits are 0, 1 and 2¹⁵ − 1.
+    # For `near`, the squares are just below, at or just above multiples of GRID, and far beyond
+    # 2⁵³. For `split`, the lowest 15 bits of h are 0, 1 or 2¹⁵ − 1.
     rng = np.random.default_rng(5)
     roots = np.sqrt(rng.integers(0, GRID // 4, 3000).astype(np.float64) * GRID)
     near = np.concatenate([np.floor(roots), np.ceil(roots), np.floor(roots) + 1])

@@ -307,12 +307,16 @@ def test_people_are_counted_and_not_their_units() -> None:
         groups=["a", "b"],
         groups_are="public",
     )
-    assert alone.mechanism.parts[1] is None  # the only person of a group, whatever their weight
+    # Nothing is drawn for a group of one person, whatever their weight.
+    assert alone.mechanism.parts[1] is None
     assert alone.mechanism.parts[0] is not None
 
 
 def test_how_many_rows_somebody_has_changes_no_unit() -> None:
-    """A person with many rows would otherwise make everyone's weights coarser."""
+    """The unit of weights does not depend on the number of rows of a person.
+
+    If it did, a person with many rows would make everyone's weights coarser.
+    """
     few, many = table(FRACTIONS, 1), table(FRACTIONS, 1)
     many = pl.concat([many, *[many[:1]] * 5000])
     for rows in (few, many):

@@ -273,8 +273,8 @@ def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
     Args:
         columns: the used columns.
         decoys: "case": decoys have the same names in upper case; "doubles": all decoys are named
-            "id", and the used columns "id_1" and so on, as a subquery would rename decoys; "ours":
-            the used columns have names that our queries use internally.
+            "id", and the used columns have the names "id_1" and so on, which a subquery gives to
+            repeated columns; "ours": the used columns have names that our queries use internally.
     """
     size = len(next(iter(columns.values()))[1])
     other = ("float", [8.0 + row for row in range(size)])
@@ -332,7 +332,8 @@ FILES: dict[str, Callable[[Columns, tuple[int, bytes] | None, Path], Path]] = {
     "xlsx": lambda columns, _raw, folder: xlsx_of(columns, folder / "rows.xlsx"),
     "parquet folder": lambda columns, _raw, folder: folder_of(columns, folder / "rows"),
 }
-"""Files, each with a function that writes it. Lines that are no rows are for some of them."""
+"""Kinds of files, each with a function that writes one. Only CSV and JSON lines can have an extra
+raw line; the others ignore it."""
 
 UNTYPED = ("lists", "series", "pandas of objects", "csv", "jsonl", "xlsx")
 """Forms in which the type of a column depends on its entries."""

@@ -29,7 +29,7 @@ def spent(ledger: ep.Ledger) -> list[float]:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[float]]:
-    """What everyone pays for a mean of arrays, and for another whose weights are the budgets."""
+    """What everyone pays for two means of arrays. The second uses the budgets as weights too."""
     with ep.Ledger.create(tmp_path_factory.mktemp("arrays") / "ledger.db") as ledger:
         ledger.enrol(person=PEOPLE, epsilon=BUDGETS)
         claim = ledger.claim("mean", share=1 / 3)

@@ -217,7 +217,7 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
     told = run_crowd(where, processes, 3)
     released = sum(each == "released" for results in told for each in results)
     refused = {each for results in told for each in results if each != "released"}
-    assert released >= 3  # some releases always succeed
+    assert released >= 3  # in any order, at least three releases succeed
     # A release is refused only if the accounts are empty.
     assert all("anything left" in each or "0 for everyone" in each for each in refused)
     with ep.Ledger(where) as ledger:

@@ -2,8 +2,8 @@
 
 The same sequence of calls is made on two ledgers. In the first, one person enrols, alone or with
 others, changes their budget, withdraws, is erased, comes back, and is in the data. The second has
-no such person. Draws are the same. Heads, the hashes at the end of the chain, are keyed. The test
-compares their form, and which of them are equal.
+no such person. Draws are the same. Heads, the hashes at the end of the chain, are keyed, so they
+differ between the two ledgers. The test compares their form, and which of them are equal.
 """
 
 from __future__ import annotations
@@ -144,10 +144,10 @@ class World:
 
 
 def public(seen: list[Any]) -> list[Any]:
-    """Return the public output, with each head replaced by the order of its first appearance.
+    """Return the public output, in which the k-th different head is written as "head k".
 
-    The head after each call is left out. These heads are all different, and the world with more
-    calls has more of them.
+    Entries that only record the head after a call are left out. Their heads are all different, and
+    the world with more calls has more of them.
     """
     asked = [shown for what, shown in seen if what == "head"]
     assert all(HEAD.fullmatch(head) for head in asked)

@@ -91,7 +91,8 @@ def test_everyone_pays_the_loss_of_all_of_their_units(ledger: ep.Ledger, kind: s
         assert str(ep.publish(QUESTIONS[kind], **given, ledger=claim)) == str(found)
         assert paid(ledger, name) == charged
     nobody_left = [i for i, each in enumerate(left(ledger, 1.0)) if each == 0]
-    assert set(range(0, N, 8)) < set(nobody_left)  # others have nothing left either
+    # Besides people with a budget of 0, some others have nothing left.
+    assert set(range(0, N, 8)) < set(nobody_left)
     ledger.check().require()
 
 

@@ -57,7 +57,7 @@ def test_the_polynomial_is_within_an_eighth_of_its_band() -> None:
 def test_words_at_the_threshold_are_decided_exactly(
     epsilon: float, inside: int, answers: int
 ) -> None:
-    """Words at the threshold, which the float filter cannot decide, are decided exactly."""
+    """Random 64-bit words at the threshold, where floats cannot decide, are decided exactly."""
     limit = threshold(epsilon, inside, answers)
     for word, expected in ((limit - 1, True), (limit, False), (limit + 1, False)):
         tape = words(word)

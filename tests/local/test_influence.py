@@ -78,7 +78,8 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 def test_influence_by_attack(name: str, weights: str) -> None:
     """No accepted lies move an estimate further than the stated bound. The worst lies attain it.
 
-    In reports of several signs, no lies attain it, because the directions of one seed differ.
+    If reports have several signs, no lies attain it. Each sign of a report has another direction,
+    so the signs cannot all move the estimate in one direction.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)

@@ -1,4 +1,4 @@
-"""What a release from reports, and its forecast, state about their errors follows from budgets."""
+"""The errors that a release from local reports states follow from the budgets of its reports."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def coth(x: Floats) -> Floats:
 
 
 CASES: dict[str, tuple[Any, Any, float, Floats, Floats]] = {
-    # The question, the values, the length of the range, and for each person the largest variance
-    # of what a report says, on a unit range: of something bounded, and of Laplace noise.
+    # The question, the values, the length of the range, and two numbers for each person, on a unit
+    # range: the largest variance of the bounded part of a report, and that of its Laplace noise.
     "bit": (ep.local.Bit(), PLACES < 0.4, 1.0, coth(EPSILON / 2.0) ** 2 / 4.0, 0.0 * EPSILON),
     "mean": (
         ep.local.Mean(bounds=(-10.0, 30.0), method="bit"),
@@ -93,7 +93,10 @@ def test_errors_follow_from_budgets(case: str, weights: Any) -> None:
 
 
 def test_a_coordinate_is_as_far_off_as_its_variance_allows() -> None:
-    """With small budgets, a coordinate is nearly Gaussian, with its part of the squared error."""
+    """With small budgets, the error of a coordinate is nearly Gaussian.
+
+    Each of the five coordinates has a fifth of the squared error.
+    """
     question = ep.local.Vector(dimension=5, radius=2.0)
     values = np.random.default_rng(1).normal(size=(500, 5))
     values /= np.linalg.norm(values, axis=1, keepdims=True)
@@ -103,10 +106,11 @@ def test_a_coordinate_is_as_far_off_as_its_variance_allows() -> None:
     inside = (low > -2.0) & (high < 2.0)
     assert inside.sum() > 2
     assert ((high - low) / 2.0)[inside] == pytest.approx(far, rel=0.05)
-    # The sign of a random direction's product with the vector, which is 3/8 in the mean.
+    # A report is the sign of the product of the vector and a random direction. The product has mean
+    # absolute value 3/8.
     each = (2.0 / (0.375 * math.tanh(0.25))) ** 2
     assert release.risk == pytest.approx(each / 500.0, rel=0.01)
-    # Three of 500 reports that point away from the others, as far as any report can.
+    # Three of 500 reports are lies, which point away from the others as far as any report can.
     lies = 3.0 * (math.sqrt(each) + float(np.linalg.norm(release.raw))) / 497.0
     assert release.influence(3) == pytest.approx(lies, rel=0.01)
     squared = (

@@ -83,7 +83,10 @@ def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> No
 
 
 def test_the_reach_of_bits_is_theirs_alone() -> None:
-    """The largest effect of a bit does not depend on numbers at larger budgets in its batch."""
+    """If a batch has bits and numbers, the largest effect of a bit depends on budgets of bits only.
+
+    Numbers have larger budgets.
+    """
     mean = local.Mean((0, 1), "laplace")
     bits, numbers = np.array([True, False]), np.array([2**29])
     budgets = np.array([0.25, 0.5, 8.0])

@@ -142,7 +142,7 @@ def moved(grid: int, parts: Parts) -> Fraction:
 
 @pytest.mark.parametrize("grid", [2, 6, 64, 120])
 def test_a_person_moves_both_sums_by_no_more_than_their_reach(grid: int) -> None:
-    """This holds for several factors of the two sums, and the bound is nearly attained."""
+    """For several pairs of factors, the largest change is at most the reach, and close to it."""
     for parts in (
         PARTS_OF_A_MEAN,
         PARTS_OF_A_VARIANCE,

@@ -193,7 +193,7 @@ def test_no_distance_overflows() -> None:
 
 @dataclass(frozen=True, eq=False)
 class Summed(Nested):
-    """A faulty mechanism: it adds the missing weights of both sides. Only the larger counts."""
+    """A faulty mechanism: it adds the missing weights of both sides, not only the larger one."""
 
     def distances(self, cells: Any, masses: Any) -> list[int]:
         people = list(zip(cells.tolist(), masses.tolist(), strict=True))

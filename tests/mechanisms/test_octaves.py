@@ -48,7 +48,10 @@ def test_the_checker_finds_the_losses(name: str, neighbours: str) -> None:
 
 @pytest.mark.parametrize("neighbours", MOVES)
 def test_less_noise_or_fewer_moves_are_refused(neighbours: str) -> None:
-    """With a tenth less noise, somebody who spends their whole budget loses more than it."""
+    """With a tenth less noise, somebody who spends their whole budget loses more than this budget.
+
+    A mechanism that declares another number of moved cells is refused.
+    """
     stage = made([1.0], neighbours)
     full = replace(stage, weights=np.array([2**16]))
     assert ep.verify.exact(full).holds

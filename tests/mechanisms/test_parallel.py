@@ -202,15 +202,10 @@ def test_replay_knows_how_far_a_person_moves() -> None:
     assert moved(step, before, before, one) == (False, True)
     assert moved(step, before, (10, 0, 20 + weight, 30), one) == (True, True)
     assert moved(step, before, (10, 0, 21 + weight, 30), one) == (True, False)
-    assert moved(step, before, (11, 0, 21, 30), one) == (True, False)  # two groups move
-    assert moved(step, before, (10, 1, 20, 30), one) == (
-        True,
-        False,
-    )  # one group has no draw
-    assert moved(step, before, (10, 0, 20, 31), one) == (
-        True,
-        False,
-    )  # one group has nobody at ½
+    # One person cannot move two groups, a group without a draw, or a group with nobody at ε = ½.
+    assert moved(step, before, (11, 0, 21, 30), one) == (True, False)
+    assert moved(step, before, (10, 1, 20, 30), one) == (True, False)
+    assert moved(step, before, (10, 0, 20, 31), one) == (True, False)
 
 
 def test_it_is_stored_and_read_back() -> None:

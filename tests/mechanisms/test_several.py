@@ -62,7 +62,7 @@ def test_nobody_loses_more_than_their_budget(means: int, method: str) -> None:
     ):
         assert loss == Fraction(weight) / scale
         assert loss <= Fraction(level)
-    if method == "proportional":  # rounding has a negligible cost
+    if method == "proportional":  # everyone spends their budget, except for negligible rounding
         assert float(mechanism.losses[-1]) == pytest.approx(2.0, rel=1e-9)
 
 

@@ -1,11 +1,12 @@
 """Goodness-of-fit tests for every sampler, with one false-alarm probability for all tests.
 
 Each test rejects a correct sampler with probability `ALPHA`. For the binomial test this is an upper
-bound. For the chi-square test it is asymptotic: with 100 expected counts per cell, the minimum
-here, the true probability is larger by a factor of up to 30 (a Poisson count of mean 100 compared
-with the normal). There are fewer than 300 such tests in tests/noise. So their total false-alarm
-probability was below 1e-6 when their seeds were first chosen. With these seeds they are
-deterministic, except for a few tests of the system's entropy and of OpenDP, which document this.
+bound. For the chi-square test it is asymptotic. With 100 expected counts per cell, the minimum
+here, the true probability is larger by a factor of up to 30: that is how much larger the tail of a
+Poisson count of mean 100 is than that of its normal approximation. There are fewer than 300 such
+tests in tests/noise. So their total false-alarm probability was below 1e-6 when their seeds were
+first chosen. With these seeds they are deterministic, except for a few tests of the system's
+entropy and of OpenDP, which document this.
 """
 
 from __future__ import annotations

@@ -104,8 +104,8 @@ def test_the_filter_keeps_within_a_quarter_of_its_band() -> None:
             for a, b in zip(x.tolist(), values.tolist(), strict=True)
         ]
     assert max(errors) < Decimal(bernoulli.BAND) / 4
-    # The error bound is not much too large: at the ends of the interval, truncation errors come
-    # near it.
+    # The band is not much wider than needed: truncation errors at the ends of [0, 1] exceed a
+    # sixteenth of its width.
     assert max(errors) > Decimal(bernoulli.BAND) / 16
 
 

@@ -99,7 +99,7 @@ def test_large_scales_have_the_variance_of_the_limit(cells: int) -> None:
 
 @pytest.mark.parametrize("cells", [3, 4, 7])
 def test_the_variance_is_exact_on_integers(cells: int) -> None:
-    """The variance equals a direct sum over the sum and the number of the positive cells."""
+    """The variance equals a direct sum over the number j of positive cells and over their sum r."""
     k = cells
     for scale in (Fraction(1), Fraction(2), Fraction(9)):
         q = math.exp(-2.0 / float(scale))

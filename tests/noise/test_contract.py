@@ -222,7 +222,7 @@ def test_what_is_no_probability_is_refused(law: Any, wrong: float) -> None:
 
 @pytest.mark.parametrize("law", EVERY)
 def test_the_declared_scale_costs_the_same(law: Any) -> None:
-    """A shift by a multiple of the unit has the same loss as with Laplace noise of that scale."""
+    """A shift by a multiple of the unit has the loss of Laplace noise of the declared scale."""
     pieces = law.pieces
     if pieces.shape == "point":
         assert pieces.scale == 0

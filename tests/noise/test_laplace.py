@@ -214,8 +214,8 @@ def test_a_large_draw_is_kept_as_it_is(
 
 
 def test_a_source_of_zeros_reaches_far_and_does_not_wrap(tape: Tape) -> None:
-    # A draw is U plus V times the scale. The tape gives U = 5, which is accepted. Then V passes the
-    # end of its table, which has 44 steps, twelve times.
+    # A draw is U plus V times the scale. The tape gives U = 5, which is accepted. V is read from a
+    # table of 44 steps, and here it passes the end of the table twelve times.
     top = 2**64 - 1
     source = tape([5] * 18 + [0] * 18 + [0] * 18 * 12 + [top] * 18)
     draws = Geometric(2**53).draw(source, 1)

@@ -56,8 +56,8 @@ def test_the_end_of_the_table_begins_again(tape: Tape) -> None:
 
 @pytest.mark.statistical
 def test_ties_have_the_law_of_what_is_left(alpha: float) -> None:
-    # If a word equals the floor of 2**64/e, further bits break the tie. They do so downwards with a
-    # probability that equals the fractional part of 2**64/e.
+    # If a word equals the floor of 2**64/e, further bits break the tie. The word then counts as
+    # below 2**64/e with a probability that equals the fractional part of 2**64/e.
     with localcontext() as context:
         context.prec = 60
         scaled = Decimal(2) ** 64 * Decimal(-1).exp()

@@ -1,5 +1,8 @@
 """Pairs in the algorithm "diffusion": a person changes one pair, even if rows change their order.
 
+The algorithm counts pairs of people in queries. A crossing finds the first query above a noisy
+threshold. Its `step` is the largest change of a query that its noise allows for.
+
 A person's rows can change the order in which the tally returns everyone else: text ids are numbered
 as they appear, and a table may be sorted by value. So pairs must not depend on that order.
 """
@@ -133,7 +136,10 @@ def questions(
 
 
 def as_far(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether the queries of a crossing with step 2 differ by no more than it allows."""
+    """Return whether two lists of queries differ by no more than a step of 2 allows.
+
+    All queries may move in one direction by up to 2, or each in any direction by up to 1.
+    """
     moved = other - one
     one_way = moved.min() >= 0 or moved.max() <= 0
     return bool(np.abs(moved).max() <= (2 if one_way else 1))

@@ -63,7 +63,11 @@ def test_each_question_is_planned_for_its_part(terms: Any) -> None:
 
 @pytest.mark.parametrize("close", [False, True])
 def test_a_plan_foretells_what_is_published(close: bool) -> None:
-    """Wages are close together: all are in one octave, and more is spent to find their range."""
+    """A plan does not know how far values are apart, so it forecasts two cases of a found range.
+
+    If `close`, values are the wages: all are in one octave, and more is spent to find their range.
+    Otherwise values are spread out.
+    """
     people = np.repeat(list(PEOPLE), list(PEOPLE.values()))
     given = data()
     spread_out = np.random.default_rng(3).uniform(0.0, 1000.0, 1300)
@@ -83,14 +87,16 @@ def test_a_plan_foretells_what_is_published(close: bool) -> None:
     on_wage = [row.on_range + row.on_mean for row in plan.forecasts[close].spent]
     np.testing.assert_allclose(on_wage, [row.spent for row in releases[2].spent], rtol=1e-3)
     spent = np.array([row.spent for row in found.spent])
-    assert (spent >= releases.for_each(list(PEOPLE)) - 1e-3).all()  # the larger of both cases
+    # A plan states the larger spending of the two cases, which is that of close values.
+    assert (spent >= releases.for_each(list(PEOPLE)) - 1e-3).all()
     if not close:
         spent += on_wage - found[2].spending.spent
     np.testing.assert_allclose(spent, releases.for_each(list(PEOPLE)), rtol=1e-3)
     assert found[0].rmse == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
     low, high = releases[1].interval(0.9)
     raw: Any = releases[1].raw
-    longer = float(np.maximum(raw - low, high - raw).max())  # sides vary with shares
+    # The two sides of an interval can differ, and so can the intervals of different shares.
+    longer = float(np.maximum(raw - low, high - raw).max())
     assert found[1].half_width == pytest.approx(longer, rel=0.02)
     assert found[2].half_width is None
     assert found[2].method == "weighted"
@@ -216,7 +222,10 @@ def test_means_that_are_drawn_together_are_planned_together() -> None:
 
 @pytest.mark.parametrize("shares", [(0.98, 0.01, 0.01), (0.55, 0.3, 0.15), (0.34, 0.33, 0.33)])
 def test_shares_of_unknown_people_are_planned_for_their_worst_case(shares: Any) -> None:
-    """A category with nearly everyone has the most noise, and a plan does not know the shares."""
+    """A plan does not know the shares, so it assumes the worst: one category has nearly everyone.
+
+    The share of such a category has the largest error.
+    """
     n = 20_000
     plan = ep.plan([SHARES], epsilon={0.5: n}, **GUESS)
     modes = np.repeat(["a", "b", "c"], [round(n * share) for share in shares])

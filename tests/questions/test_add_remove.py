@@ -44,7 +44,8 @@ def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> N
         assert -3.0 <= low <= high <= 7.0
         inside.add(release.value)
         if behind(release).sums[1] <= 0.0:
-            assert release.value == release.raw == 2.0  # the midpoint
+            # A total of 0 or less says nothing, so the midpoint is published.
+            assert release.value == release.raw == 2.0
             assert (low, high) == (-3.0, 7.0)
             assert release.risk == 100.0
     assert {2.0} < inside
@@ -156,8 +157,10 @@ def test_a_personal_hourglass_has_little_noise() -> None:
     ]
     personal = ratio.noise_variance(Hourglass.best(4, 2**40), ratio.TWO_SUMS) / 1500.0**2
     assert stairs.mechanism.weights[0] == 1
-    assert noise[0] <= 1.5**2 * personal  # true for any weights
-    assert personal <= 0.6 * noise[1]  # half of the people at ε = 4 and half at 8, weights 1 : 2
+    # `personal` is for weights 1 and 2, which sum to 1,500. With weights 1 for everyone, the sum is
+    # 1,000, so the variance is at most 1.5² times as large.
+    assert noise[0] <= 1.5**2 * personal
+    assert personal <= 0.6 * noise[1]
 
 
 def test_counting_spends_an_eighth_at_most() -> None:
@@ -171,8 +174,8 @@ def test_counting_spends_an_eighth_at_most() -> None:
         for rung, spent in zip(counts.levels.tolist(), counts.losses, strict=True):
             assert 0 <= spent <= SHARE * Fraction(rung)
             assert spent <= SHARE
-    # If budgets are unrelated to values, low rungs spend half: an interval must allow for as many
-    # strict people as the count does not exclude.
+    # If budgets are unrelated to values, low rungs spend half of their ε on counts. The interval
+    # must allow for all strict people that a count does not exclude, so this count must be precise.
     release = mean_of(BASE, levels=[0.01, 0.5, 1.0, 4.0], related=False)
     spent = release.mechanism.stages[0].losses
     assert float(spent[0]) == pytest.approx(0.005)

@@ -113,7 +113,7 @@ def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float)
 def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
     """All scales that are found are in the range of floats.
 
-    There are many seeds, because the pairs are random.
+    A scale is found from random pairs of people, so many seeds are tried.
     """
     for budget in (0.5, 50.0):
         mechanism = diffuse(np.array([budget]), np.array([60]))

@@ -73,7 +73,7 @@ def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> No
 def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
     """Return discrete Laplace noise on a lattice of `STEPS` per unit.
 
-    The bits of floats would leak.
+    Noise in floats would leak through the low bits of a sum.
     """
     fail = 1.0 - np.exp(-epsilon / STEPS)
     return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))

@@ -84,7 +84,8 @@ def test_one_level_is_one_level_however_it_is_declared(
     for each in found[1:]:
         assert drawn(each) == drawn(first)
         assert [each.n, each.risk, width(each)] == [first.n, first.risk, width(first)]
-        assert each.sides == first.sides  # sides include the error of n
+        # Sides are the results under other assumptions. They include the error of n.
+        assert each.sides == first.sides
         assert each.spent(0.1) == first.spent(0.1) == pytest.approx(0.1)
         assert not isinstance(each.mechanism, Composed)
 
@@ -133,13 +134,15 @@ def test_a_guess_that_is_right_never_widens_the_interval(
         listed = make(people, seed, **asdict(assumption), levels=list(people))
         guessed = make(people, seed, **asdict(assumption), levels=people)
         if assumption == UNRELATED and not behind(guessed).equal:
-            continue  # counting these people can reduce the error by more than it costs
+            # `listed` counts people first, which can reduce the error by more than it costs.
+            continue
         less.append(width(listed))
         more.append(width(guessed))
         if isinstance(guessed.mechanism, Composed):  # both count people, and then draw the same
             assert drawn(guessed) == drawn(listed)
             assert more[-1] == less[-1]
-    assert not less or np.mean(more) <= 1.05 * np.mean(less)  # the noise differs
+    # The widths depend on the noise, which differs, so 5 % more is allowed.
+    assert not less or np.mean(more) <= 1.05 * np.mean(less)
 
 
 @pytest.mark.parametrize("statistic", RELEASES)

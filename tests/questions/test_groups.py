@@ -402,7 +402,7 @@ def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
 
 
 def test_a_public_group_that_cannot_be_estimated_has_the_whole_range_as_interval() -> None:
-    """Nothing is drawn for one person, an empty group, or people who are left out of the sum."""
+    """Nothing is drawn for a group of one person, of nobody, or of people with ε = 0."""
     release = ep.mean(
         np.linspace(0.0, 1.0, 13),
         epsilon=[*np.ones(11), 0.0, 0.0],

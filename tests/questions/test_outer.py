@@ -268,12 +268,13 @@ def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) 
             sure, found = reached(stage, noisy(stage, {**core, value: part * need}))
             assert sure == (16.0, 64.0)
             assert found == expected
-    # Only octaves that are surely found widen the range across 0, or from 0 on.
+    # Whether the range starts above 0 or at 0, an octave on the other side of 0 widens it only if
+    # the octave is found with certainty.
     for start, low in ((core, 16.0), ({0.0: 500.0, **core}, 0.0)):
         for part, end in ((0.99, low), (1.01, -1024.0)):
             drawn = noisy(stage, {**start, -1000.0: part * (rare + _SURE)})
             assert reached(stage, drawn)[1][0] == end
-    # If nothing is surely found, the range is the octave that is most certain.
+    # If no octave is found with certainty, the range is the octave that is most certain.
     assert reached(stage, noisy(stage, {-1000.0: 4.3, 50.0: 4.0})) == ((32.0, 64.0),) * 2
 
 
@@ -394,7 +395,10 @@ def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
 
 
 def test_a_closer_look_is_used_if_it_is_much_narrower() -> None:
-    """Otherwise, the range is that of the octaves, because a closer look could cut a long tail."""
+    """A closer look replaces the range of the octaves only if its own range is much narrower.
+
+    Otherwise it is not used, because it could cut a long tail.
+    """
     far = 40_000
     for ends in ((1100.0, 1900.0), (1300.0, 1700.0)):
         assert looking(far, {1500.0: 1e6}, *ends).bounds == (1024.0, 2048.0)

@@ -169,7 +169,11 @@ def test_intervals_of_a_selection_widen_around_its_cell_until_all_cells_are_in_t
 
 
 def test_a_side_without_a_quantile_is_the_bound() -> None:
-    """If people are few, no rank is far enough from q on one side, or on either."""
+    """Where no rank is far enough from q, the interval ends at the bound of the range.
+
+    That is so above q = 0.95, because few people are above it, and on both sides of the median of
+    eight people.
+    """
     one = asked(0.95, method="selection", related=False)
     _, interval = one.mechanism.stages
     assert interval.high == 0
@@ -177,7 +181,7 @@ def test_a_side_without_a_quantile_is_the_bound() -> None:
     assert one.interval()[0] > BOUNDS[0]
     assert one.interval()[1] == BOUNDS[1]
     few = asked(data=FRAME.head(8), method="selection", related=False)
-    assert isinstance(few.mechanism, Nested)  # nothing is spent on an interval
+    assert isinstance(few.mechanism, Nested)  # one draw: nothing is spent on an interval
     assert few.interval() == BOUNDS
     assert float(few.mechanism.losses[-1]) == pytest.approx(float(few.mechanism.levels[-1]))
 
@@ -185,7 +189,7 @@ def test_a_side_without_a_quantile_is_the_bound() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("q", [0.5, 0.8])
 def test_half_widths_are_about_as_forecast(q: float) -> None:
-    """For values spread evenly, the mean half-width is within 30 % of what `auto` compares.
+    """For evenly spread values, the mean half-width is within 30 % of the forecast of `auto`.
 
     The mean of 30 runs is within 10 % of its expectation, so with another seed this test would fail
     with a probability far below 10⁻⁶.

@@ -270,7 +270,7 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     ]
     # In "zeros", half of the people have a budget of 0.
     assert {"many", "huge", "infinite", "zeros"} <= set(answered)
-    assert "every kind" in answered  # the smallest budget becomes 0
+    assert "every kind" in answered  # its smallest budgets count as 0
 
 
 @pytest.mark.parametrize(

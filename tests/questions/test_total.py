@@ -210,7 +210,10 @@ def test_a_plan_says_what_a_release_will_be_worth() -> None:
 
 
 def test_a_sum_over_people_is_judged_by_the_number_itself() -> None:
-    """Counts and totals have one rule, in releases and in plans."""
+    """A total is called precise, rough or useless by its half-width as a fraction of the total.
+
+    Releases and plans use the same rule.
+    """
     told: dict[str, Any] = {"epsilon": [1.0] * 500, "bounds": (0, 300), "source": ep.Seeded(2)}
     worths = [ep.total(np.full(500, x), **told).verdict for x in (150.0, 12.0, 1.0)]
     assert [each.worth for each in worths] == ["precise", "rough", "useless"]

@@ -321,7 +321,7 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
 def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, Any]) -> None:
     """Under add/remove, the first stage does not depend on who is in the data.
 
-    Weights, candidates and shares are the same.
+    Its weights, candidates and shares are the same for 10 people as for 5,000.
     """
     declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}, **words}
     first = []

@@ -97,7 +97,10 @@ def test_weights_of_one_change_no_draw() -> None:
 
 
 def test_a_cap_is_in_proportion_to_the_weight() -> None:
-    """The best effective budgets are min(ε, τ·d), as a linear program says (THEORY: related)."""
+    """The best effective budgets are min(ε, τ·d), with the same τ for all weights d.
+
+    No cap of a scan has a smaller worst-case error, which is computed here.
+    """
     found = asked(source=ep.Seeded(1))
     spent = found.for_each(EPSILON, WEIGHT)
     caps = (spent / WEIGHT)[spent < 0.99 * EPSILON]
@@ -106,7 +109,10 @@ def test_a_cap_is_in_proportion_to_the_weight() -> None:
     assert (spent <= EPSILON).all()
 
     def risk(cap: float) -> float:
-        """The largest mean squared error of e = min(ε, cap·d): (Σ(a − w)₊)² of bias, plus noise."""
+        """The worst-case mean squared error of e = min(ε, cap·d): squared bias plus noise variance.
+
+        The bias is Σ(a − w)₊, where a are the weights of the survey, and w those of the estimate.
+        """
         used = np.minimum(EPSILON, cap * WEIGHT)
         a, w = WEIGHT / WEIGHT.sum(), used / used.sum()
         return float(np.maximum(a - w, 0.0).sum() ** 2 + 2.0 / used.sum() ** 2)

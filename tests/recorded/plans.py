@@ -71,7 +71,8 @@ def _allocations() -> dict[str, Run]:
         calls[f"allocate, frequencies, {name}"] = allocate(
             ORDINARY, statistic="frequencies", categories=5, method=name, **ASSUMED[place % 3][1]
         )
-    # Sampling is refused.
+    # `ep.allocate` refuses sampling. It is dropped only here, because the budgets and assumptions
+    # of the other calls depend on their place.
     return {name: run for name, run in calls.items() if "sampling" not in name}
 
 

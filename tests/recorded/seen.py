@@ -29,10 +29,8 @@ _LONG: Final = 12
 digest are recorded."""
 
 _LONG_NUMBER: Final = re.compile(r"-?(?=[\d/]{9})\d+(/\d+)?")
-"""Matches a long integer or fraction, which is rounded from floats.
-
-Shorter integers must be equal.
-"""
+"""Matches an integer or fraction of nine or more characters. Such numbers are rounded from floats,
+so their last digits may differ. Shorter integers must be equal."""
 
 _SUMS: Final = 8
 """The number of sums that summarize a long list."""
@@ -207,7 +205,7 @@ def _text(text: str) -> Fields:
 
 
 def _undated(text: str) -> str:
-    """Return printed text without the lines of the date, the version and the column."""
+    """Return printed text without the line that states the date and the version."""
     return _MADE.sub("", text)
 
 

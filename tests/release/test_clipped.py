@@ -125,7 +125,7 @@ def test_a_release_of_an_earlier_version_keeps_its_interval_but_is_not_precise(
 
 
 def test_a_precise_share_of_nobody_stays_precise() -> None:
-    """Collapse by a little noise is not a reason to say nothing."""
+    """If small noise pushes a share below 0, the share is clipped, and still called precise."""
     for seed in range(SEEDS):
         release = ep.frequencies(
             ["a"] * 2000, categories=["a", "b"], epsilon=1.0, source=ep.Seeded(seed)

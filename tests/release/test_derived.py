@@ -83,7 +83,8 @@ def test_numbers_of_private_people_miss_as_seldom_as_they_say() -> None:
 
 
 def test_what_is_not_proven_is_refused_and_says_what_to_do() -> None:
-    # If budgets are unrelated to values, the weights of a mean differ.
+    # Under add/remove, totals and counts are proven only if everyone has the same weight. Here
+    # weights differ.
     for ask in (mean(related=False, **PRIVATE).total, shares(**PRIVATE).counts):
         with pytest.raises(KindError, match="cap= at the lowest of levels"):
             ask()

@@ -111,7 +111,8 @@ def test_where_people_are_counted_the_cap_is_for_what_was_counted(
     statistic: str, about: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = ASKED[statistic](about=about, related=False, **OFFERED)
-    # A mean may give everyone the lowest weight, for a shorter interval. The best cap does not.
+    # A release can cap everyone at the lowest level if that makes its interval shorter. The cap of
+    # a side does not depend on this, so it is switched off.
     monkeypatch.setattr(ways, "_alike", lambda known: known)
     for side in release.sides:
         other = ASKED[statistic](about=about, related=side.related, method="transformed", **OFFERED)

@@ -35,7 +35,11 @@ def test_a_person_spends_what_the_highest_level_up_to_their_budget_spends(rule: 
 
 @pytest.mark.parametrize("below", [0.0, math.nextafter(0.1, 0.0), -1.0, -math.inf, math.nan])
 def test_below_all_levels_nobody_is_asked_where_people_are_public(below: float) -> None:
-    """Under add/remove, a person below all levels is not counted and spends nothing."""
+    """A budget below all levels spends 0 if people are private, and is refused if they are public.
+
+    Under add/remove, people are private, and someone with such a budget is not counted. Where
+    people are public, everyone who took part has a level, so nobody has such a budget.
+    """
     assert PRIVATE(below) == 0.0
     assert PRIVATE.for_each([0.5, below]).tolist() == [0.4, 0.0]
     with pytest.raises(BudgetError, match="NaN or below every level"):

@@ -293,7 +293,8 @@ def test_every_method_that_comes_from_a_paper_cites_it() -> None:
         for words in (types.RuleName, types.LocalVectorMethod)
         for each in get_args(words)
     }
-    own = {"duchi", "auto"}  # named "vector", or by the chosen method
+    # Statements call "duchi" by the name "vector", and "auto" by the method that it chose.
+    own = {"duchi", "auto"}
     assert named - own <= known
 
 

@@ -76,7 +76,7 @@ def test_what_is_printed_first_is_short(kind: str) -> None:
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
     results = [line for line in rows if any(char.isdigit() for char in line) or "–" in line]
     assert len(lines) - 1 - max(len(results) - 4, 0) <= 14
-    assert len(results) <= 16  # some sentences are wrapped
+    assert len(results) <= 16  # 12 rows, and up to 4 lines of wrapped sentences
     assert lines[-1].startswith("More: details()")
     assert len(release.details()) > len(str(release))
 
@@ -142,7 +142,10 @@ def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
 
 
 def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
-    """Return calls with uninformative results, each also with another value of `related`."""
+    """Return releases with uninformative results, each with a function that repeats its call.
+
+    The function takes further arguments, such as another value of `related`.
+    """
     five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
     x = VALUES[:600]
     strict: dict[str, Any] = {"epsilon": FEW_STRICT[:600]}

@@ -117,7 +117,7 @@ def loaded(text: str) -> Any:
 def test_what_is_loaded_from_json_is_the_same_data(name: str) -> None:
     each = shown()[name]
     data, again = each.to_dict(), loaded(each.to_json())
-    for stored in ("format", "release"):  # only in files of releases
+    for stored in ("format", "release"):  # `to_dict` does not have these keys
         again.pop(stored, None)
     assert again == data
     if "plan" not in name:

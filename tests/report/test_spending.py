@@ -58,7 +58,7 @@ def test_what_is_kept_is_a_range_too() -> None:
 
 
 def _charged(folder: Path, neighbours: str, **terms: Any) -> ep.Releases:
-    """Two means of three people with ε = 2. The ledger offers ε = 1 to a release."""
+    """Release two means of three people with ε = 2. The ledger offers ε = 1 for both together."""
     people = pl.DataFrame({"who": ["a", "b", "c"], "x": [0.0, 0.5, 1.0], "e": [2.0, 2.0, 2.0]})
     with ep.Ledger.create(folder / "book.db", neighbours) as ledger:
         ledger.enrol(people, person="who", epsilon="e")

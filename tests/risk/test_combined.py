@@ -149,12 +149,13 @@ def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> 
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
         exact = 0.5 * math.exp(-t) if cells is None else float(ClosedNoise(cells).exceeds(t))
         assert exact * (1.0 - 1e-9) <= tail(law, 0, t)
-        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # extrapolated beyond 5
+        # Beyond 5, tails are extrapolated, and may be larger.
+        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0
 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])
 def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
-    """A characteristic function falls at least nearly as fast as 1/θ, and usually faster.
+    """A characteristic function falls as fast as 1/θ or faster, up to 1 %.
 
     The test computes characteristic functions by integration over the real line.
     """

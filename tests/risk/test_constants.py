@@ -47,8 +47,8 @@ def test_the_constant_of_kearns_and_saul(p: float) -> None:
 def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
     """A sampling coin changes a cell by w/p, and a mean by half of that.
 
-    Here w is the weight of a person who is kept with probability p. The values of a mean are
-    centered.
+    Here w is the weight of a person who is kept with probability p. A mean uses centered values,
+    which are at most ½ in absolute value.
     """
     n = 50
     made = Weighing(np.array([1.0 / n]), np.array([n]), 1e-9, np.array([p]))

@@ -61,9 +61,9 @@ def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
 
 
 def test_variances_and_tails_of_draws() -> None:
-    """Variances and tails agree with draws by rejection.
+    """Variances and tails agree with draws of noises that sum to zero, made by rejection.
 
-    A draw consists of k − 1 Laplace noises, and minus their sum.
+    Eight noises are Laplace. The ninth is minus their sum, and is accepted with its Laplace weight.
     """
     rng = np.random.default_rng(4)
     first = rng.laplace(size=(1_000_000, 8))
@@ -80,7 +80,7 @@ def test_variances_and_tails_of_draws() -> None:
             above = int((np.abs(found) > far).sum())
             # Exact binomial tests, each with a false-alarm probability of 1e-9.
             assert stats.binom.sf(above, len(found), beta) > 1e-9
-            # Power: two thirds of the bound fail.
+            # Power: a bound that is one third smaller fails.
             half = int((np.abs(found) > far / 1.5).sum())
             assert stats.binom.sf(half, len(found), beta) < 1e-9
 

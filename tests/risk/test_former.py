@@ -1,4 +1,7 @@
-"""Counts that choose the weights have their part of β; earlier releases keep their intervals."""
+"""If noisy counts of people decide whether weights are equal, a part of β is reserved for counts.
+
+Earlier versions did not reserve it if weights were equal. Their releases keep their intervals.
+"""
 
 from __future__ import annotations
 
@@ -122,12 +125,12 @@ HEAVY = 1000
 
 
 def missed(kind: type[Any], beta: float) -> float:
-    """Return the probability that an interval misses, if counts choose the weights, exactly.
+    """Return the exact probability that an interval misses, if counts choose the weights.
 
-    Strict people have the value 1, and all others 0. Weights are equal, unless the strict people
-    seem to be so few that the upper limit of their count is below their number. Then a bound on
-    bias from the counts is too small, and the noise of the sums is far smaller than what is
-    missing.
+    Strict people have the value 1, and all others 0. Here weights are unequal only if noise makes
+    the count of strict people far too small. Then the bound on the bias, which uses the count, is
+    too small as well. The noise of the sums is negligible next to this bias, so the interval
+    misses.
     """
     n, truth = STRICT + OTHERS, STRICT / (STRICT + OTHERS)
     weights = np.array([1, HEAVY])
@@ -168,7 +171,7 @@ def missed(kind: type[Any], beta: float) -> float:
 
 
 def test_counts_that_choose_against_people_miss_no_more_often_than_stated() -> None:
-    """The gap of earlier releases: they miss more often than β, and new ones do not."""
+    """Intervals of earlier releases miss with probability above β. Those of new releases do not."""
     for beta in (0.01, 0.05):
         assert missed(former.FormerCut, beta) > 1.05 * beta
         assert missed(RatioCut, beta) < beta

@@ -67,7 +67,10 @@ def test_whoever_there_may_be_a_ratio_of_weights_bounds_the_bias() -> None:
 
 
 def test_with_a_price_of_people_nothing_is_asked_of_their_mean() -> None:
-    """With a fixed dual price per person, the bound at any group mean is near everyone's bias."""
+    """With a fixed dual price per person, the bound hardly depends on the mean of a group.
+
+    It is close to the bias of the mean of all people.
+    """
     weights, counts = CASES[1]
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     table = Leaning(weights, counts, 1.0 / counts.sum()).most(np.ones(1))
@@ -119,7 +122,10 @@ def test_two_groups_have_different_people(shares: tuple[float, float]) -> None:
 
 
 def test_together_they_have_less_than_each_could() -> None:
-    """If each of two groups has half of the weight, the bound is close to twice everyone's bias."""
+    """If each of two groups has half of the weight, the bound is close to 2b.
+
+    Here b is the bias of the mean of all people. Two bounds for separate groups are larger.
+    """
     weights, counts = people([0.1, 0.5], [1333, 2667])
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     found = apart(weights, counts, ((0.5, 0.5), (0.5, 0.5)), (1.0, 1.0))

@@ -89,7 +89,10 @@ def test_coverage_is_exact_for_the_worst_of_all_data_of_zeros_and_ones(
         return low <= truth <= high
 
     def missed(reach: float) -> float:
-        """The largest probability over all data that noise leaves [min − reach, max + reach]."""
+        """The largest probability of a noisy sum outside [min − reach, max + reach], over all data.
+
+        Here min and max are the smallest and the largest sum without noise.
+        """
         ends = (min(sums) - reach, max(sums) + reach)
         return max(
             laplace_below((ends[0] - at) / one.scale) + laplace_below((at - ends[1]) / one.scale)
@@ -114,7 +117,8 @@ def test_with_few_strict_people_the_interval_has_a_closed_form(at: float) -> Non
     low, high = LorenzMean(one, 0.0).interval(at, (0.0, 1.0), RELATED, 1.0 - BETA)
     assert high == pytest.approx(strict + (at + reach - held) / rate, abs=1e-10)
     assert low == pytest.approx(1.0 - strict - (1.0 - at + reach - held) / rate, abs=1e-10)
-    # Without noise, the interval is about half as wide as twice the bias.
+    # Without noise, the interval would be about as wide as the bias. An interval that adds the bias
+    # on both sides would be twice as wide.
     assert high - low - 2.0 * reach / rate == pytest.approx(bias / (1.0 - held), rel=1e-9)
 
 
@@ -154,7 +158,7 @@ def test_ends_are_those_of_a_bisection() -> None:
             found = curve.intervals(drawn, apart, beta)[1]
             assert (np.tile(found, 90) == curve.intervals(np.tile(drawn, 90), apart, beta)[1]).all()
             assert found == pytest.approx(np.where(high > 1e-14, high, 0.0), abs=2.0**-46)
-            assert (found > low)[high > 1e-14].all()  # rounded outwards
+            assert (found > low)[high > 1e-14].all()  # ends are rounded outwards
             halves = np.linspace(0.0, 0.4, 7)
             exact = [mean.deviation_of(one, half, 0.0, beta) for half in halves.tolist()]
             if closed is None:
@@ -195,7 +199,7 @@ def test_rounding_widens_both_ends() -> None:
 def test_the_variance_of_equal_weights_is_bounded_by_a_linear_program(
     one: Weighing, variance: float
 ) -> None:
-    """The bound is the largest Σz/n for Σw·z ≤ variance and 0 ≤ z ≤ 1."""
+    """The bound is the largest mean of numbers in [0, 1] with weighted mean at most `variance`."""
     found = linprog(
         -one.counts / one.n,
         A_ub=[one.weights * one.counts],
@@ -255,7 +259,7 @@ def test_the_sampling_error_follows_the_spread_that_was_released() -> None:
 
 
 class Trusting(LorenzSpread):
-    """A faulty margin, which takes the spread of weighted data for that with equal weights."""
+    """A faulty margin: it treats the spread of weighted data as the spread with equal weights."""
 
     def _sampling_of(self, seen: Any, beta: float, part: float) -> float:
         alike = weighing([1.0], [self.weighing.n], self.weighing.scale)

@@ -218,9 +218,10 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
 
 
 def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
-    """An interval does not use the bias bound if that could be much larger than the usual bound.
+    """An interval uses a bound on the bias only if it cannot be far larger than the usual bound.
 
-    For data with the largest possible spread, it would be more than twice the usual bound.
+    Here the bound on the bias is smaller for data with little spread. For data with the largest
+    possible spread, it is more than twice the usual bound. So the interval does not use it.
     """
     one = Weighing(np.array([0.98, 1.02]) / 40.0, np.array([20, 20]), 1e-5)
     spreading, parts = Spreading(one, UNRELATED), Parts.of(0.05)

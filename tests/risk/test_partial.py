@@ -22,7 +22,10 @@ def of_one(scale: float) -> np.ndarray:
 
 
 def convolved(law: np.ndarray, times: int) -> np.ndarray:
-    """Return the distribution of a sum by a power of its transform, not by the recursion."""
+    """Return the distribution of a sum of independent noises, as a power of the Fourier transform.
+
+    It does not use the recursion of `risk/quantiles.py`, which is tested here.
+    """
     size = 2 * POINTS + 1
     wave = np.fft.rfft(np.roll(law, -POINTS), n=size) if times else np.ones(POINTS + 1)
     return np.roll(np.fft.irfft(wave**times, n=size), POINTS)

@@ -130,7 +130,8 @@ def test_tails_of_the_hourglass_and_of_rings_are_bounds_and_sharp(rate: float, m
                 bound = made.tail(alpha, sigma)
                 assert binom.sf(seen - 1, RUNS, min(bound, 1.0)) > TAIL
                 if sigma == 0.0 and isinstance(law, Hourglass):
-                    assert binom.cdf(seen, RUNS, bound) > TAIL  # the bound is exact
+                    # Here the bound is exact, so it must not be too large either.
+                    assert binom.cdf(seen, RUNS, bound) > TAIL
                 elif sigma == 0.0:
                     # Binning makes the bound only slightly larger.
                     assert bound <= seen / RUNS * 1.1 + 0.03

@@ -54,7 +54,7 @@ def test_the_worth_of_people_is_bounded_as_a_linear_program_does_it() -> None:
         people, total = rng.integers(1, 50, 4).astype(float), 40.0 * rng.random()
         best = linprog(-worth, A_ub=[weights], b_ub=[total], bounds=[(0.0, h) for h in people])
         assert costliest(worth[None], weights, people, total)[0] == pytest.approx(-best.fun)
-    # Nobody knows how many people there are: only the total limits them.
+    # If the number of people at each weight is unknown, only their total weight limits them.
     unknown = costliest(worth[None], weights, np.full(4, np.inf), 10.0)[0]
     assert unknown == pytest.approx(10.0 * (worth / weights).max())
 
@@ -94,7 +94,10 @@ def by_hand(margin: RatioSpread, m: float, heads: Any) -> float:
 
 
 def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
-    """The ends of an interval, recomputed. A part of 2 % of β would be noticed."""
+    """At each end of an interval, the recomputed bound on the tail equals the end's part of β.
+
+    The tolerance is small: an end computed for a part that is larger by 2 % of β fails the test.
+    """
     counted = LevelCount((800, 900, 3000), (0.05, 0.05, 0.1), WEIGHTS)
     rng = np.random.default_rng(3)
     k = np.repeat(WEIGHTS, [800, 900, 3000]).astype(float)

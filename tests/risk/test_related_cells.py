@@ -41,8 +41,8 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""The number of grid steps in each `apart`. The remainder of 1 divided by `apart` is then a grid
-point."""
+"""The number of grid steps from 0 to each `apart`. If biases of size `apart` do not sum to exactly
+1, one cell has the remainder, which must be a grid point too."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]

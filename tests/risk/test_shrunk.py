@@ -157,7 +157,10 @@ def test_shrinkage_needs_groups_and_a_yes_or_no() -> None:
     [("private", "replace"), ("private", "add-remove"), ("public", "replace")],
 )
 def test_a_shrunk_mean_goes_no_farther_than_its_interval(membership: Any, neighbours: Any) -> None:
-    """Two groups at either end of the range are drawn to each other, up to an end of each."""
+    """Two groups near opposite ends of the range are shrunk to each other.
+
+    Each mean stops at an end of its interval.
+    """
     values, groups = (
         np.repeat([0.1, 0.9, 0.5], [500, 500, 20]),
         np.repeat([0, 1, 2], [500, 500, 20]),

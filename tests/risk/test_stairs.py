@@ -58,7 +58,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("beta", BETAS)
 def test_the_quantile_without_a_sum_is_exact(rate: Fraction, shift: float, beta: float) -> None:
-    """The quantile α is exact: P(error > α) is β with this shift, and at most β with a smaller."""
+    """The quantile α is exact: P(error > α) is β for this shift, and at most β for smaller ones."""
     stairs = made(rate, 2**30)
     alpha = stairs.deviation(shift, 0.0, beta)
 

@@ -57,7 +57,8 @@ def of_people(weights: Floats, about: str, related: Any) -> float:
     square, apart = float(weights @ weights), float(np.sum((weights - 1.0 / n) ** 2))
     sample = 0.5 / math.sqrt(n)
     if about == "people":
-        # For an odd number, not all values can be at either end of the range, half of them each.
+        # The variance is largest if half of the values are at each end of the range. This is not
+        # possible for an odd number of values.
         largest = 0.25 * (1.0 - (n % 2) / n**2)
         return largest * n / (n - 1) * apart if related is False else (related * bias) ** 2
     if related is False:
@@ -72,7 +73,7 @@ def noise_and_reach(case: str, release: ep.Release, spent: float) -> tuple[float
     if case == "mean":
         return 2.0 / spent**2, 1.0
     if case == "variance":
-        # The sum of squares has a third of the noise of the sum, which has 4/3 of that of a mean.
+        # The sum has 4/3 of the noise of a mean alone, and the sum of squares has a third of that.
         off = float(margin.moments.drawn[0])
         return 2.0 * (4.0 / 3.0 / spent) ** 2 * (1.0 / 9.0 + 4.0 * off**2), (0.5 + abs(off)) ** 2
     line, even = np.array([0.5, 0.0, -0.5]), np.ones(3)
@@ -123,9 +124,10 @@ BETA = 0.05
 def test_unequal_weights_of_an_unknown_number_of_people(
     about: str, related: Any, apart: float, sampled: bool
 ) -> None:
-    """Without noise, shares are as far off as a sample of people with the largest weight, and δ.
+    """Without noise, the error of a share has two parts, each of which depends on the assumption.
 
-    A twentieth of β is for the total.
+    One is the sampling error if everyone has the largest weight. The other is δ. A twentieth of β
+    is for the total.
     """
     margin = RatioCells(largest=3.0, equal=False, drawn=np.array([300.0, 600.0]), scale=1e-9)
     low, high = margin.intervals(np.empty(0), Assumption(about, related), 1.0 - BETA)
@@ -191,7 +193,10 @@ PEOPLE = {0.2: 300, 1.0: 100}
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_what_a_plan_compares_with(neighbours: Any) -> None:
-    """Gains are over everyone at the smallest ε, and bounds are those of theory, in data units."""
+    """A gain compares a plan with one in which everyone has the smallest ε.
+
+    The lower bound of a plan is that of `theory`, in data units.
+    """
     given: dict[str, Any] = {"neighbours": neighbours, "related": False, "about": "population"}
     alike = {0.2: 400}
     for statistic in ("quantile", "variance"):

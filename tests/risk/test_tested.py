@@ -167,7 +167,10 @@ def moments(given: WeighedTests) -> tuple[float, float, float, float, float]:
 
 
 def around(m: float, k: float) -> list[Floats]:
-    """Coefficients of the cells in the means of s², s·t and t²: the values minus m, and minus k."""
+    """Three rows of coefficients: the means of s², s·t and t² as linear functions of nine cells.
+
+    Here s is the first value minus m, and t is the second value minus k.
+    """
     rows = (
         np.kron(SQUARE - 2.0 * m * U + m * m, ONE),
         np.kron(U - m, U - k),
@@ -177,7 +180,10 @@ def around(m: float, k: float) -> list[Floats]:
 
 
 def accepted(given: WeighedTests, form: Floats, beta: float, part: float) -> bool:
-    """Whether the mean of a form around the true means may be 0, judged by draws of the noise."""
+    """Whether the mean of a quadratic form may be 0, judged by draws of the noise.
+
+    The form is a·s² + b·s·t + c·t², where s and t are the values minus their true means.
+    """
     m, k, x, y, c = moments(given)
     rows = around(m, k)
     noise = drawn_noise(True)[:100_000] * given.weighing.scale
@@ -251,7 +257,10 @@ def test_a_correlation_is_tested_for_every_ratio_of_the_deviations(
 
 
 def test_a_slope_is_finite_where_the_variance_is_not_0() -> None:
-    """This holds even where the linear bound is infinite, because the variance is too uncertain."""
+    """A slope is finite if the interval of the variance is above 0.
+
+    `WeighedMoments` bounds the slope linearly. There its interval is infinite with the same noise.
+    """
     given = margin(scale=0.025)
     assert given.variance(0, RELATED, 0.9).low > 0.0
     assert math.isfinite(given.slope(RELATED, 0.9).high)
@@ -286,7 +295,7 @@ def test_the_bias_is_bounded_by_range_and_mean_square() -> None:
 
 @pytest.mark.parametrize("assumption", [RELATED, UNRELATED, Assumption("population", False)])
 def test_small_variances_narrow_intervals(assumption: Assumption) -> None:
-    """Bounds on the mean squares are above the drawn ones, and make error bounds smaller."""
+    """Bounds on the mean squares exceed the drawn mean squares, and make error bounds smaller."""
     given = margin((0.3, 1.0), (20, 2980), 0.0001, 0.1)
     off = (0.002, 0.002)
     x, y = given.mean_squares(assumption, 0.05, off)

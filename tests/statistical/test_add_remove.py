@@ -128,7 +128,7 @@ def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None
     mechanism = released(epsilon, method).mechanism
     rng = np.random.default_rng(5)
     unit = mechanism.steps * int(mechanism.weights[0])
-    share = 0.5 if assumption == SAMPLE else 1.0  # the worst case
+    share = 0.5 if assumption == SAMPLE else 1.0  # the mean with the largest error
     ones = rng.binomial(PEOPLE, share, runs) if assumption == SAMPLE else np.full(runs, PEOPLE)
     noise = noises(epsilon, method)[:runs]
     noise = np.asarray(noise, dtype=np.float64) / unit

@@ -166,7 +166,7 @@ def tail_at(m: float, reach: float, sigma: float) -> float:
 def square_by_hand(counts: Any, total: float) -> float:
     """Bound on Σ(k − c)² for the best c, with at most these people and at most this total.
 
-    It includes a term for the last steps of the martingale.
+    The proof uses a martingale. A term for its last steps is added.
     """
     best = math.inf
     for c in np.linspace(2.0, 20.0, 400):
@@ -178,7 +178,10 @@ def square_by_hand(counts: Any, total: float) -> float:
 
 
 def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
-    """The ends of an interval, recomputed by quadrature. An error of 10 % would be noticed."""
+    """At each end of an interval, the tail, computed by quadrature, equals the end's part of β.
+
+    The tolerance is 6 %, so an error of 10 % would be noticed.
+    """
     counted = LevelCount((800, 900, 300), (0.01, 0.05, 0.1), WEIGHTS)
     drawn = (4200.0, 14_500.0)
     margin = RatioMean(**GIVEN, drawn=drawn, counted=counted, rungs=WEIGHTS)
@@ -194,7 +197,11 @@ def test_an_end_is_where_the_tail_is_as_small_as_stated() -> None:
 
 
 def test_counts_have_their_part_of_the_error_probability_whatever_they_choose() -> None:
-    """Counts keep their part of β, even if equal weights were chosen because of them."""
+    """The part of β that is reserved for counts stays reserved, even if weights are equal.
+
+    With equal weights, the interval does not use the counts. But the weights may be equal because
+    of the counts.
+    """
     counted = LevelCount((60, 2940), (0.0025, 0.125), np.array([5, 5]))
     rungs = np.array([5])
     equal: dict[str, Any] = {**GIVEN, "equal": True, "largest": 5, "drawn": (4000.0, 15_000.0)}

@@ -2,11 +2,11 @@
 
 Two choices give six assumptions. The mean is about these people, or about the population from which
 they are drawn. Budgets are related to values in any way, by at most δ, or not at all. The columns
-are real data. People with small budgets have high values, low values, slightly more often high
-values, or random values. Every release is made by the public function. For `about="people"`, only
-the noise is random, and the assignment of budgets if they are unrelated. For `about="population"`,
-people are drawn from the column with their budgets, with replacement. δ is exactly the actual
-difference.
+are real data. Budgets are of four kinds: the smallest go to the people with the highest values, to
+those with the lowest values, slightly more often to people with high values, or to random people.
+Every release is made by the public function. For `about="people"`, the noise is random. If budgets
+are unrelated to values, their assignment is random as well. For `about="population"`, people are
+drawn from the column with their budgets, with replacement. δ is exactly the actual difference.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
@@ -160,7 +160,8 @@ def hold_together(cells: tuple[Cell, ...], runs: Callable[[Cell], int]) -> None:
         answers.setdefault(key, []).append(cell)
     for answer, same in answers.items():
         number = sum(map(runs, same))
-        # The intervals of the first category are tested, and the band, which is last.
+        # Of all results, test the first, which is the interval of the first category, and the last,
+        # which is the band.
         for place in (0, -1):
             total = np.sum([misses(cell, runs(cell))[:, place] for cell in same], axis=0)
             print(*answer, "held", np.round(1.0 - total / number, 3))

@@ -186,7 +186,7 @@ def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
     noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), DRAWS)) - nothing
     weights = np.repeat(mechanism.weighing.weights, mechanism.counts)
     exact = float(weights @ values[np.argsort(epsilon, kind="stable")])
-    # The release has the same weighted mean, plus the noise of its seed.
+    # The released value is this weighted mean plus the noise that its seed gives.
     drawn = mechanism.estimate(mechanism.draw(ep.Seeded(seed))) - nothing
     assert release.raw == pytest.approx(exact + drawn, abs=1e-6)
     return exact + noise - float(values.mean()), release

@@ -5,7 +5,7 @@ table. The second release has the same people, half of them, or others. Budgets 
 values, larger for larger values, or the same except for one person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
-comparison with probability below 10⁻⁹, by exact binomial tails at 80 %.
+comparison with probability below 10⁻⁹, by exact binomial tails for the misses of 80 % intervals.
 """
 
 from __future__ import annotations

@@ -196,10 +196,10 @@ def test_intervals_of_sampled_people_cover() -> None:
 def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
     """If budgets are unrelated, the optimal rule is nearly the best one.
 
-    The data are a part of the published table. Caps are chosen for the worst case, in which
-    everyone is in a few categories. In these data, all categories are equally frequent, so another
-    rule can have a smaller error. So far, the error was 0.93 to 1.17 times that of the best other
-    rule.
+    The settings are some of those in benchmarks/ACCURACY.md. Caps are chosen for the worst case, in
+    which everyone is in a few categories. In these data, all categories are equally frequent, so
+    another rule can have a smaller error. So far, the error was 0.93 to 1.17 times that of the best
+    other rule.
     """
     found = accuracy.cell(UNRELATED, k, loss, trials=60, draws=2)
     assert found.ratio <= 1.2

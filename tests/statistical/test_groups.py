@@ -5,7 +5,7 @@ an assumption allows, or not at all. One group has half of the people, one has 5
 empty. All runs of a case share one margin, which treats each group separately.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
-comparison with probability below 10⁻⁹, by exact binomial tails at 90 %.
+comparison with probability below 10⁻⁹, by exact binomial tails for the misses of 90 % intervals.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def asked(
 def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats) -> bool:
     """Whether the test of a slope or a correlation accepts the true value.
 
-    That intervals end where tests begin to reject is checked in `tests/risk/test_tested.py`.
+    `tests/risk/test_tested.py` checks that intervals end where tests begin to reject.
     """
     ratio = float(y.std() / x.std())
     slope = float(np.mean(x * y) - x.mean() * y.mean()) / float(x.var())

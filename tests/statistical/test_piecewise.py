@@ -122,7 +122,10 @@ def half_width(method: Any, values: Floats, epsilon: float) -> float:
 
 @pytest.mark.parametrize(("epsilon", "narrower"), [(2.0, 1.1), (4.0, 1.8), (8.0, 2.4)])
 def test_intervals_are_narrower_than_those_of_one_bit(epsilon: float, narrower: float) -> None:
-    """This holds on real columns. If all values are at the ends, they are up to 15 % wider."""
+    """On real columns, intervals of piecewise reports are narrower than those of one bit.
+
+    If all values are at the ends of the range, they are up to 15 % wider.
+    """
     rng = np.random.default_rng(5)
     ratios = {}
     for name in (*REAL, "both ends"):

@@ -1,10 +1,12 @@
 """Intervals on tables of real people cover as often as stated.
 
 There are three tables: men with eight rows each, some of whom join a union; wives, nearly half of
-whom have no wage; and workers after college. People with small budgets have high values, slightly
-more often high values, or random values. The argument `related` always states an assumption that is
-true for the data. Every release is made by the public function. The true values are computed
-separately, in floats, person by person.
+whom have no wage; and workers after college. Each table is tested with budgets of three kinds: the
+smallest go to the people with the highest values, slightly more often to people with high values,
+or to random people. The argument `related` always states an assumption that is true for the data:
+any relation, a largest difference δ between the means of two budget levels, or none. Every release
+is made by the public function. The true values are computed separately, in floats, person by
+person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
@@ -39,7 +41,8 @@ WAYS: Final = {"strict if high": "any", "a little": "own", "not at all": "none"}
 """Relations between budgets and values, and the assumption for each."""
 
 ANY_OR_NONE: Final = ("strict if high", "not at all")
-"""The relations that are tested for statistics whose δ does not refer to means."""
+"""The relations that are tested for `OF_ALL`. There, "a little" is left out: the δ that is computed
+here bounds differences between means, and these statistics would need a δ for something else."""
 
 NAMES: Final = ("panel", "wives", "college")
 

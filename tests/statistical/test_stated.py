@@ -57,7 +57,7 @@ def noise(release: ep.Release, draws: int = DRAWS) -> Floats:
 
 
 def laplace(numbers: int) -> Floats:
-    """Draw Laplace noise for what one person changes by at most 1 in all."""
+    """Draw Laplace noise for numbers that one person changes by at most 1 in total."""
     return np.random.default_rng(1).laplace(scale=1.0 / EPSILON, size=(numbers, DRAWS))
 
 
@@ -111,7 +111,7 @@ def drawn_cells(release: ep.Release, *, add_remove: bool) -> tuple[Floats, Float
 def of_a_spread(release: ep.Release) -> Iterator[Stated]:
     """Each end of a spread allows for the noise of the squares and for that of the mean.
 
-    0.3 of the error probability of an end are for the first, and 0.2 for the second.
+    Of the error probability of an end, 0.3 is for the squares, and 0.2 for the mean.
     """
     if release.spread is None:
         return
@@ -254,7 +254,7 @@ def some_frequencies(add_remove: bool) -> Iterator[Stated]:
 
 
 def beside_a_total() -> Iterator[Stated]:
-    """Shares of a total with noise of its own: 1/ε is divided between both noises."""
+    """Shares of a total that has separate noise. The ε is divided between counts and total."""
     release = ep.frequencies(np.arange(N) % 6, categories=range(6), method="total", **asked(True))
     margin: Any = release.estimate.margin
     cell, whole = margin.scale / margin.largest, margin.whole_scale / margin.largest
@@ -446,8 +446,8 @@ def forecasts(add_remove: bool) -> Iterator[Stated]:
         found = variance_of((cells / cells.sum(axis=0)).T, LINE, SQUARE)
         shares = (1.0 / 6.0 + z / N) / (1.0 + z.sum(axis=0) / N) - 1.0 / 6.0
     else:
-        # The squares of a variance have a third of the noise of its mean, which has 4/3 of the
-        # noise of a mean alone.
+        # A variance is drawn from a sum and a sum of squares. The sum has 4/3 of the noise of a
+        # mean alone, and the sum of squares has a third of that.
         found = 4.0 / 9.0 * other / N
         release = ep.frequencies(np.arange(N) % 6, categories=range(6), **asked(add_remove))
         shares = noise(release).T / float(release.mechanism.divisor)
@@ -471,7 +471,7 @@ def hoeffding(beta: float) -> float:
 def spread_of_a_sample(release: ep.Release) -> Iterator[Stated]:
     """Ends of a spread by Bernstein's inequality, for squares in [0, 1] and for the mean.
 
-    0.4 of the error probability of an end are for the squares, and 0.1 for the mean.
+    Of the error probability of an end, 0.4 is for the squares, and 0.1 for the mean.
     """
     margin, spread = cast(Any, release.estimate.margin), cast(Any, release.spread)
     variance = margin.square - margin.offset**2
@@ -493,7 +493,7 @@ def spread_of_a_sample(release: ep.Release) -> Iterator[Stated]:
 
 
 def difference_of_samples(given: dict[str, Any]) -> Iterator[Stated]:
-    """Two groups are two samples, whose errors add up by Hoeffding's bound for both."""
+    """Two groups are two samples. Hoeffding's bound holds for the difference of their errors."""
     by = {"by": HALF, "groups": [0, 1], "groups_are": "public", "method": "optimal"}
     release = ep.mean(UNIT, bounds=(0, 1), **by, **given)
     far = math.sqrt(float((1.0 / np.bincount(HALF)).sum()) * math.log(2.0 / BETA) / 2.0)
@@ -561,11 +561,11 @@ BINS: Final = 20
 
 
 Interval = Callable[[Floats], tuple[float, float]]
-"""The interval of a median as a function of the shares of all bins, on which there is no noise."""
+"""The interval of a median, as a function of the shares of all bins, to which no noise is added."""
 
 
 def of_bins(release: ep.Release) -> Interval:
-    """Return the intervals of frequencies of bins."""
+    """Return the interval of a median that is computed from frequencies of bins."""
     estimate: Any = release.estimate
 
     def interval(shares: Floats) -> tuple[float, float]:
@@ -581,7 +581,7 @@ def of_bins(release: ep.Release) -> Interval:
 
 
 def of_a_quantile(release: ep.Release) -> Interval:
-    """Return the intervals of a median that was published as such, on a range as long as bins."""
+    """Return the interval of a median that `ep.quantile` published, in units of a bin."""
     estimate: Any = release.estimate
 
     def interval(shares: Floats) -> tuple[float, float]:
@@ -622,7 +622,7 @@ def excluded_from(interval: Interval, bins: int, sign: float) -> float:
 
 
 def those_who_answered() -> Iterator[Stated]:
-    """One cell more has the people who did not answer, of whom there are a fifth."""
+    """A fifth of the people did not answer. They are in one more cell."""
     gone = np.arange(N) % 5 == 0
     given = asked(False, missing="exclude")
     release = ep.variance(np.where(gone, np.nan, X), bounds=RANGE, **given)

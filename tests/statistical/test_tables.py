@@ -5,7 +5,7 @@ differ between cells by a stated amount, or are shuffled. In other cases, the vo
 The mechanisms draw the noise.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
-comparison with probability below 10⁻⁹, by exact binomial tails at 90 %.
+comparison with probability below 10⁻⁹, by exact binomial tails for the misses of 90 % intervals.
 """
 
 from __future__ import annotations

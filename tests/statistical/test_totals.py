@@ -1,7 +1,7 @@
 """Intervals of totals and counts of real people cover the true value as often as stated.
 
 Seeds are fixed. With random seeds, correct code would fail each comparison with probability below
-10⁻⁶, by the exact binomial tail at 90 %.
+10⁻⁶, by the exact binomial tail for the misses of 90 % intervals.
 """
 
 from __future__ import annotations

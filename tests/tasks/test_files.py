@@ -132,7 +132,7 @@ def test_a_line_of_json_decides_about_itself_alone(tmp_path: Path) -> None:
     look = ep.check(ep.Mean("v", bounds=(0, 10)), **call)
     assert (look.rows, look.missing, look.infinite, look.above) == (16, 10, 1, 2)
     ep.mean("v", bounds=(0, 10), neighbours="add-remove", **call)
-    # 1e999 is a large number, and not a budget without a limit.
+    # 1e999 is too large for a float, but it is not the budget ∞, which would make a person public.
     large = ep.check(ep.Mean("v", bounds=(0, 10)), epsilon="v", data=file)
     assert large.public_budget == 0
     assert large.people == 16

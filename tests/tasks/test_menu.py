@@ -102,7 +102,7 @@ def test_other_words_are_counted_but_never_shown(people: pd.DataFrame) -> None:
     assert "secret" not in str(refusal.value)
     left = of_words(people, neighbours="add-remove", cap=0.1)
     rest = of_words(people[6:], neighbours="add-remove", cap=0.1)
-    assert left.value == rest.value  # the six are left out
+    assert left.value == rest.value  # the six people with other words are left out
 
 
 def test_the_menu_is_the_levels(people: pd.DataFrame) -> None:

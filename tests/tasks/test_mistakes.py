@@ -1,7 +1,7 @@
 """Mistakes that people make: the message names the parameter and the remedy, and the remedy works.
 
 Each is made in Python and, where it can be, in the shell. docs/mistakes.md shows what is printed.
-If messages have changed on purpose, write it again with EPSILONS_UPDATE_DOCS=1 pytest -n 0
+If messages have changed on purpose, write that page again with EPSILONS_UPDATE_DOCS=1 pytest -n 0
 tests/tasks/test_mistakes.py.
 """
 
@@ -110,7 +110,7 @@ Call = Callable[[], Any]
 
 
 def asked(function: Callable[..., Any], **usual: Any) -> Callable[..., Call]:
-    """Return a function that changes some arguments of a call, and leaves out those that are …."""
+    """Return a function that changes some arguments of a call. The value `...` leaves one out."""
 
     def changed(**given: Any) -> Call:
         every = {**usual, **given}

@@ -52,7 +52,8 @@ def test_the_sum_of_all_rows_in_python_and_in_the_shell(panel: pl.DataFrame, fil
     # The half-width is compared with the total itself, not with what 545 men could work at most.
     assert release.verdict.worth == "rough"
     assert "% of the number" in str(release)
-    # The sum of personal means is an eighth of it, and says so in its text.
+    # The sum of each man's mean over eight years is an eighth of the total. The docstring of
+    # `Release.total` explains which sum it returns.
     means = ep.mean("hours", bounds=(0, 5000), source=ep.Seeded(1), **told).total()
     assert means.value < truth / 7
     assert "sum of each person's own mean" in str(ep.Release.total.__doc__)

@@ -41,7 +41,7 @@ def asked(people: Any, **more: Any) -> dict[str, Any]:
 def test_a_correlation(people: Any) -> None:
     """The oldest eighth offers little. Without assumptions, all correlations are possible.
 
-    If budgets are assumed to be hardly related to values, some are excluded.
+    If budgets are assumed to be hardly related to values, the interval is narrower than 0.5.
     """
     people = people.assign(consent=np.where(people["age"] >= 42, 0.01, 2.0))
     release = ep.covariance(**asked(people), **CORRELATED)

@@ -78,7 +78,10 @@ def test_splits_are_the_best_of_all() -> None:
 
 
 def test_two_laws_within_reach_of_a_third_are_that_much_alike() -> None:
-    """The bound is the minimum over two densities, relative to a third, with values in {b, 1/b}."""
+    """The bound is the smallest mean of 2pq/(p + q) under a third law.
+
+    Here p and q are densities relative to that law, with values in {b, 1/b}.
+    """
     for spent in (0.1, 0.7, 2.0):
         b = math.exp(-spent)
         rare = b / (1 + b)

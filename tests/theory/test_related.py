@@ -99,10 +99,10 @@ def test_what_is_assumed_if_nothing_is_said() -> None:
 def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
     loss: str, apart: float
 ) -> None:
-    """The lower bound for shares is that of some free people, times their fraction of everyone.
+    """The lower bound for shares is the bound for free people, times their fraction of everyone.
 
-    Free people can be in any category, and all others are in the first. So shares at different
-    budgets are within δ.
+    Free people can be in any category, and all others are in the first. At each level, so few
+    people are free that shares at different budgets stay within δ.
     """
     people = {0.1: 41, 0.6: 83, 2.0: 30}
     free = {level: int(apart * count) for level, count in people.items()}

@@ -78,7 +78,7 @@ class Bumpy(TwoSided):
 
 
 class HalfLine(OneSided):
-    """A distribution of noise that is never negative, which it declares."""
+    """A distribution of noise that is never negative. It declares so."""
 
     @property
     def pieces(self) -> Any:

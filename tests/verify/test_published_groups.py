@@ -65,7 +65,8 @@ def test_a_mean_that_its_test_accepts_most_is_recomputed() -> None:
     held: Any = release.estimate
     asks = held.bounds, release.assumption, release.confidence
     drawn = held.margin.drawn.copy()
-    drawn[4:6] = -0.005, 0.505  # the interval excludes a mean of 0, but is not empty, due to bias
+    # The interval excludes a mean of 0. It is not empty, because it allows for bias.
+    drawn[4:6] = -0.005, 0.505
     margin = replace(held.margin, drawn=drawn)
     means = margin.within(*asks)
     assert means[2] > margin.means(held.bounds)[2] == 0.0
