@@ -58,14 +58,15 @@ def remembered(
 ) -> Callable[Concatenate[Owner, Given], Result]:
     """Let a method of a frozen object compute its result once for each list of arguments.
 
-    Results are kept with the object, and are not stored. Arguments must be hashable. Each call
-    returns its own copy, so a caller can change an array without changing later results.
+    Results are kept with the object, but not stored. Their keys contain the method's name, not the
+    method, because the object must be picklable. Arguments must be hashable. Each call returns its own copy, so a caller can
+    change an array without changing later results.
     """
 
     @wraps(method)
     def found(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         known = vars(self).setdefault("_remembered", {})
-        key = (method, args, *sorted(kwargs.items()))
+        key = (method.__qualname__, args, *sorted(kwargs.items()))
         if key not in known:
             known[key] = method(self, *args, **kwargs)
         result: Result = copy.deepcopy(known[key])

@@ -216,7 +216,8 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
 def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
     asked: dict[str, Any] = {"epsilon": EPSILON, **TERMS[terms]}
     alone = [reach(ep.publish([each], source=ep.Seeded(1), **asked)[0]) for each in (MEAN, SHARES)]
-    targets = [4.0 * alone[0], 2.5 * alone[1]]
+    # Forecasts of shares under add/remove are for a category with everyone, so they are wider.
+    targets = [5.0 * alone[0], 4.5 * alone[1]]
     releases = ep.publish([MEAN, SHARES], targets=targets, source=ep.Seeded(7), **asked)
     slack = 1.0 if terms == "replace" else 1.1  # with guessed counts, the forecast is approximate
     for release, target in zip(releases, targets, strict=True):

@@ -44,7 +44,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "line, weighted": {},
     "line, close": {},
     "line, diffusion": {"method": "diffusion", **GAUSSIAN},
-    "line, open": OPEN,
+    "line, open": OFFERED,
     "line, offered": {**OFFERED, "cap": 1.5},
     "line, close, offered": OFFERED,
     "line, gaussian": {**OFFERED, **GAUSSIAN},

@@ -171,7 +171,7 @@ def test_a_change_of_the_caller() -> None:
     [
         (lambda: Change("x", place="middle"), "place='middle'"),
         (lambda: Change("x", [{"value": 1}]), "'value'"),
-        (lambda: Change("x", comes=True), "comes"),
+        (lambda: Change("x", comes=True), "who is added"),
         (lambda: Change("x", [{"epsilon": 9.0}]), "replace"),
         (lambda: Change("x", []), "replace"),
         (lambda: Change("x", [{}], comes=True), "replace"),

@@ -21,8 +21,8 @@ from epsilons.planning.trial import Trial
 from epsilons.questions import Question, several
 from epsilons.questions.division import division_of
 from epsilons.questions.mean import Mean
-from epsilons.questions.question import Answer, Call
-from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
+from epsilons.questions.question import Call
+from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for, without_noise
 from epsilons.results import report
 from epsilons.results.release import ByLevel, Scalar
 from epsilons.results.release.verdict import (
@@ -246,11 +246,7 @@ def _drawn_together(
     found = several.together(means, rows, shared)
     if found is None:
         return alone
-    steps = found.steps()
-    try:
-        steps.send(next(steps).total)
-    except StopIteration as end:
-        answers: tuple[Answer, ...] = end.value
+    answers = without_noise(found.steps())
     spent = found.allocation.spent[
         np.searchsorted(found.counted.levels, shared.offered(budgets.levels))
     ]

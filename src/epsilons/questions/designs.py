@@ -61,8 +61,8 @@ noise."""
 
 _ALIKE: Final = 1.1
 _MOST_LOST: Final = 1.3
-"""`auto` draws squares if the weights of expected people differ by more than the first factor, and
-the predicted risk grows by at most the second."""
+"""`auto` draws squares if the weights of rungs differ by more than the first factor, and the
+predicted risk grows by at most the second."""
 
 _STEPS: Final = 2**40
 _PARTS: Final = 32
@@ -183,7 +183,8 @@ def mean_design(
     if method != "auto" or goal.assumption.related is not False or plain.equal:
         return plain
     squares = _squares_design(known, goal)
-    weights = squares.mechanism.weights[known.guess > 0]
+    # Intervals must allow for people on any rung, also where none are expected.
+    weights = squares.mechanism.weights
     alike = weights.max(initial=0) <= _ALIKE * weights.min(initial=weights.max(initial=0))
     return plain if alike or squares.risk > _MOST_LOST * plain.risk else squares
 

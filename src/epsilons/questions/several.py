@@ -23,7 +23,7 @@ from epsilons.questions.mean import Mean
 from epsilons.questions.question import Answer, Call, Draw, Question
 from epsilons.questions.ways import spending
 from epsilons.results.release import Scalar
-from epsilons.risk.margins import SeveralMeans, WeighedTogether
+from epsilons.risk.together import SeveralMeans, WeighedTogether
 
 __all__ = ["Together", "asks", "gathered", "shared", "together"]
 

@@ -44,7 +44,14 @@ COARSE_BITS = 16
 
 @dataclass(frozen=True, eq=False)
 class _WeightedSum:
-    """A weighted integer sum with one noise: what `Additive` and `SumAndSquares` share."""
+    """A weighted integer sum with one noise: what `Additive` and `SumAndSquares` share.
+
+    Guarantee:
+        See `Additive` and `SumAndSquares`, which say what is drawn and what a person can change.
+
+    Reference:
+        docs/proofs/additive.md (1), docs/proofs/moment.md.
+    """
 
     levels: Floats
     counts: Integers

@@ -23,8 +23,9 @@ from epsilons.results.report import numbers
 from epsilons.results.report.shown import Written
 from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
-from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
+from epsilons.risk.margins import Estimated, Ratio, RatioCells
 from epsilons.risk.ratio_spread import RatioSpread
+from epsilons.risk.together import WeighedTogether
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Group
 
