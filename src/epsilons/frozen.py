@@ -59,8 +59,8 @@ def remembered(
     """Let a method of a frozen object compute its result once for each list of arguments.
 
     Results are kept with the object, but not stored. Their keys contain the method's name, not the
-    method, because the object must be picklable. Arguments must be hashable. Each call returns its own copy, so a caller can
-    change an array without changing later results.
+    method, because the object must be picklable. Arguments must be hashable. Each call returns its
+    own copy, so a caller can change an array without changing later results.
     """
 
     @wraps(method)
