@@ -207,7 +207,7 @@ def test_every_central_release_under_add_remove(private: ep.Ledger, kind: str) -
         "total": [ep.Total("x", bounds=(0, 1))],
         "count": [ep.Count(where=("odd", "yes")), ep.Total("x", bounds=(0, 1))],
     }
-    levels = [20.0, 40.0] if kind in ("total", "count") else None
+    levels = [20.0, 40.0] if kind in ("total", "count", "unknown range") else None
     questions["several"] = [*questions["mean"], *questions["frequencies"]]
     odd = ["yes", "no"] * 30 + ["yes"]
     data = pl.DataFrame({"who": [*WHO, "stranger"], "x": [*X, 0.5], "odd": odd})
