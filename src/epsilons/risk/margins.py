@@ -6,6 +6,7 @@ A margin is computed from budgets, public facts and released (noisy) numbers, ne
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -354,9 +355,50 @@ def sample_reach(square: float, total: float, beta: float) -> float:
     return min(math.sqrt(square * math.log(2.0 / beta) / 2.0) / total, 1.0) if total > 0.0 else 1.0
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OneMean(Behind, ABC):
+    """Base class of margins of the mean of an unknown number of people.
+
+    Proof: docs/proofs/add-remove.md (3), (5).
+    """
+
+    @property
+    @abstractmethod
+    def sums(self) -> tuple[float, float]:
+        """The noisy Σ k·x and Σ k."""
+
+    @abstractmethod
+    def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
+        """A confidence interval on the unit range."""
+
+    @property
+    @abstractmethod
+    def _sum_scale(self) -> float:
+        """The scale of Laplace noise with the variance of the noise of Σ k·(x − mean)."""
+
+    def interval(
+        self,
+        raw: float,  # noqa: ARG002
+        bounds: Bounds,
+        assumption: Assumption,
+        confidence: float,
+    ) -> Bounds:
+        """A confidence interval within the bounds."""
+        lo, hi = bounds
+        low, high = self.unit(assumption, confidence)
+        return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
+
+    def leading(self, goal: Goal) -> float:
+        """The leading term of the risk on a unit range, taking the noisy count as true."""
+        total = self.sums[1]
+        if total <= 0.0 or not self.largest:
+            return 1.0
+        return self._leading(goal, total, self._sum_scale)
+
+
 @storable("risk.OpenRatio")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ratio(Behind):
+class Ratio(OneMean):
     """Margin of the mean of an unknown number of people: a ratio of two noisy sums.
 
     Guarantee:
@@ -375,18 +417,6 @@ class Ratio(Behind):
     scheme: ratio.Scheme
     drawn: tuple[float, float]
     slack: float
-
-    def interval(
-        self,
-        raw: float,  # noqa: ARG002
-        bounds: Bounds,
-        assumption: Assumption,
-        confidence: float,
-    ) -> Bounds:
-        """A confidence interval within the bounds."""
-        lo, hi = bounds
-        low, high = self.unit(assumption, confidence)
-        return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A confidence interval on the unit range."""
@@ -428,13 +458,9 @@ class Ratio(Behind):
         (lo, hi), (start, whole) = bounds, (self.scheme.start, self.scheme.total)
         return (hi - lo) * start[0] + lo * whole[0], (hi - lo) * start[1] + lo * whole[1]
 
-    def leading(self, goal: Goal) -> float:
-        """The leading term of the risk on a unit range, taking the noisy count as true."""
-        total = self.drawn[1]
-        if total <= 0.0 or not self.largest:
-            return 1.0
-        variance = ratio.noise_variance(self.law, self.scheme)
-        return self._leading(goal, total, (variance / 2.0) ** 0.5)
+    @property
+    def _sum_scale(self) -> float:
+        return float((ratio.noise_variance(self.law, self.scheme) / 2.0) ** 0.5)
 
 
 _LEADING_AT: Final = 0.05
@@ -442,7 +468,7 @@ _LEADING_AT: Final = 0.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Weights(Behind):
+class OnRungs(OneMean):
     """Base class of margins that store the weights that people can have.
 
     Proof: docs/proofs/add-remove.md (15), (16).
@@ -469,7 +495,7 @@ class Weights(Behind):
 
 @storable("risk.OpenMean")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RatioMean(Weights, Ratio):
+class RatioMean(OnRungs, Ratio):
     """Margin of the mean of an unknown number of people, from a list of their possible weights.
 
     Guarantee:

@@ -17,8 +17,7 @@ import numpy as np
 from epsilons.frozen import storable
 from epsilons.risk import ratio
 from epsilons.risk.counted import costliest
-from epsilons.risk.goals import Goal
-from epsilons.risk.margins import Asked, Bounds, Estimated, Weights
+from epsilons.risk.margins import Asked, Bounds, Estimated, OnRungs
 from epsilons.risk.spread import Tail, log_moment
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption
@@ -42,7 +41,7 @@ _STEEPEST: Final = 60.0
 
 @storable("risk.RatioSpread")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RatioSpread(Weights):
+class RatioSpread(OnRungs):
     """Margin of the mean of an unknown number of people, with the spread of their values.
 
     Guarantee:
@@ -69,24 +68,9 @@ class RatioSpread(Weights):
         first, middle, last = self.drawn.tolist()
         return first + middle / 2.0, first + middle + last
 
-    def interval(
-        self,
-        raw: float,  # noqa: ARG002
-        bounds: Bounds,
-        assumption: Assumption,
-        confidence: float,
-    ) -> Bounds:
-        """A confidence interval within the bounds."""
-        lo, hi = bounds
-        low, high = self.unit(assumption, confidence)
-        return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
-
-    def leading(self, goal: Goal) -> float:
-        """The leading term of the risk on a unit range, taking the noisy count as true."""
-        total = self.sums[1]
-        if total <= 0.0 or not self.largest:
-            return 1.0
-        return self._leading(goal, total, self.scale * math.sqrt(1.25))
+    @property
+    def _sum_scale(self) -> float:
+        return self.scale * math.sqrt(1.25)
 
     def total(self, bounds: Bounds, confidence: float) -> Estimated:
         """The sum of everyone's values with an interval, if everyone has the same weight.
