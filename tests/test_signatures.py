@@ -110,15 +110,15 @@ def test_terms_are_the_same_wherever_they_are_typed(function: Any) -> None:
 
 
 def test_methods_are_those_of_the_tables() -> None:
-    rules = {"auto", *allocation.RULES, *allocation.FREQUENCY_RULES}
+    rules = {"auto", *allocation.TESTED_RULES, *allocation.FREQUENCY_RULES}
     assert set(get_args(types.RuleName)) == rules
     asked: dict[str, list[Any]] = {
-        "mean": [ep.Mean("x", bounds=(0, 1)), ep.Mean("x", bounds=None), _gaussian()],
+        "mean": [ep.Mean("x", bounds=(0, 1), loss="pac"), ep.Mean("x", bounds=None), _gaussian()],
         "frequencies": [ep.Frequencies("x", categories=["a", "b"])],
         "quantile": [ep.Quantile("x", 0.5, bounds=(0, 1))],
         "variance": [ep.Variance("x", bounds=(0, 1))],
         "covariance": [ep.Covariance("x", "y", x_bounds=(0, 1), y_bounds=(0, 1))],
-        "total": [ep.Total("x", bounds=(0, 1))],
+        "total": [ep.Total("x", bounds=(0, 1), loss="pac")],
         "count": [ep.Count("x")],
     }
     for name, questions in asked.items():

@@ -344,7 +344,7 @@ its length hardly depends on the cap, and people keep what they do not spend."""
 
 _ROUNDS: Final = 2
 _POINTS: Final = 33
-"""How often the grid of caps for an interval is refined, and the number of caps each time."""
+"""How often the grid of caps below the chosen one is refined, and the number of caps each time."""
 
 
 def narrowest(budgets: Budgets, goal: Goal) -> Effective:
@@ -359,6 +359,10 @@ def narrowest(budgets: Budgets, goal: Goal) -> Effective:
     if prefix.size == 0:
         return alone
     caps = np.exp(_grid(budgets, prefix))
+    widths = half_widths(budgets.levels, budgets.counts, caps, beta)
+    best = int(np.argmin(widths))
+    ends = caps[max(best - 1, 0)], caps[min(best + 1, len(caps) - 1)]
+    caps = np.union1d(caps, np.geomspace(*ends, _POINTS))
     widths = half_widths(budgets.levels, budgets.counts, caps, beta)
     most = _LONGER * float(widths.min())
     if prefix.public and curve_of(weighing_of(budgets, alone)).half_width(1.0, beta) <= most:
