@@ -114,8 +114,8 @@ def mean(
             such data. The guess affects neither privacy nor validity: intervals and the printed
             error hold for all data.
         loss: the error to minimize: "mse", the mean squared error; or "pac", the quantile of the
-            error at probability `confidence`. For "pac" of people with `related` True, "auto" weighs
-            this error against the length of the interval.
+            error at probability `confidence`. For "pac" with `related` True about people, "auto"
+            weighs this error against the length of the interval.
         confidence: the confidence of the PAC error, and of the printed interval.
         method: "auto" selects the method with the smallest forecast error; or the name of a method
             (`epsilons.plan` lists them). "adaptive", with bounds under replace, first spends a
