@@ -195,8 +195,8 @@ def test_a_plan_states_the_interval_and_the_error_with_both_caps(statistic: Any)
     assert plan.to_dict()["caps"] == [each._asdict() for each in plan.caps]
     if statistic == "mean":
         assert plan.compared == (
-            "This cap is chosen for the interval: ±2.539, and an error of at most 4.965 at 95 %. "
-            'With the cap for the smallest error, ε = 0.01446 (method="optimal"), these would be '
+            "This cap is chosen for a short interval: ±2.539, and an error of at most 4.965 at "
+            '95 %. With the cap for the smallest error, ε = 0.01446 (method="optimal"), these would be '
             "±3.693 and 4.272."
         )
     for form in (str(plan), plan.details()):
@@ -207,7 +207,7 @@ def test_a_plan_that_keeps_the_smallest_error_says_what_the_other_cap_would_give
     plan = ep.plan(MENUS["15 % strict"], loss="pac", bounds=(0, 100))
     assert plan.best == "optimal"
     assert "chosen for the smallest error: ±4.812, and an error of at most 4.902" in plan.compared
-    assert 'for the shortest interval, ε = 0.01095 (method="narrowest")' in plan.compared
+    assert 'for a short interval, ε = 0.01095 (method="narrowest")' in plan.compared
     assert ep.plan({1.0: 50}, loss="pac").compared == ""  # both are the same
 
 

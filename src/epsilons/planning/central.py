@@ -339,21 +339,21 @@ class Plan(Asked):
 
     @property
     def compared(self) -> str:
-        """Two sentences on the interval and the error, with both caps; "" if both are the same."""
-        if not self.caps:
+        """Two sentences on the interval and the error with both caps.
+
+        Empty if no cap is chosen for intervals, or if two digits of both numbers are the same.
+        """
+        rounded = {(number(each.half_width, 2), number(each.error, 2)) for each in self.caps}
+        if len(rounded) < 2:
             return ""
-        taken, other = (
-            (each.method, f"{number(each.cap)}", f"±{number(each.half_width)}", number(each.error))
-            for each in self.caps
-        )
-        if taken[2:] == other[2:]:
-            return ""
-        aims = ("the interval", "the smallest error")
-        aim, aside = aims if self.best == NARROWEST else (aims[1], "the shortest interval")
+        taken, other = self.caps
+        aims = {NARROWEST: "a short interval"}
+        aim, aside = (aims.get(each.method, "the smallest error") for each in self.caps)
         return (
-            f"This cap is chosen for {aim}: {taken[2]}, and an error of at most {taken[3]} at "
-            f"{percent(self.confidence)}. With the cap for {aside}, ε = {other[1]} "
-            f'(method="{other[0]}"), these would be {other[2]} and {other[3]}.'
+            f"This cap is chosen for {aim}: ±{number(taken.half_width)}, and an error of at most "
+            f"{number(taken.error)} at {percent(self.confidence)}. With the cap for {aside}, ε = "
+            f'{number(other.cap)} (method="{other.method}"), these would be '
+            f"±{number(other.half_width)} and {number(other.error)}."
         )
 
     @cached_property

@@ -225,7 +225,7 @@ def half_widths(levels: Floats, counts: Integers, caps: Floats, beta: float) -> 
         """The sum of the effective budgets of this share of people, the strictest."""
         number = share * people[-1]
         above = held[below] + caps * (number - people[below])
-        return np.where(number <= people[below], np.interp(number, people, held), above)
+        return np.asarray(np.where(number <= people[below], np.interp(number, people, held), above))
 
     total = strictest(np.ones_like(caps))
 
