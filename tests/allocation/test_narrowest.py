@@ -196,8 +196,8 @@ def test_a_plan_states_the_interval_and_the_error_with_both_caps(statistic: Any)
     if statistic == "mean":
         assert plan.compared == (
             "This cap is chosen for a short interval: ±2.539, and an error of at most 4.965 at "
-            '95 %. With the cap for the smallest error, ε = 0.01446 (method="optimal"), these would be '
-            "±3.693 and 4.272."
+            '95 %. With the cap for the smallest error, ε = 0.01446 (method="optimal"), these '
+            "would be ±3.693 and 4.272."
         )
     for form in (str(plan), plan.details()):
         assert plan.compared in " ".join(form.split())
