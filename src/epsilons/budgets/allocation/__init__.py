@@ -118,9 +118,8 @@ _RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
     {"mean": RULES, "frequencies": FREQUENCY_RULES, "several means": SEVERAL_RULES}
 )
 
-_BY_NAME_ONLY = ("minimax", NARROWEST)
-"""Rules that `auto` never chooses by their risk. `minimax` shrinks estimates towards the middle of
-the range, and `narrowest` is for intervals."""
+_BY_NAME_ONLY = ("minimax",)
+"""Rules that `auto` never chooses. `minimax` shrinks estimates towards the middle of the range."""
 
 
 @dataclass(frozen=True, eq=False)
