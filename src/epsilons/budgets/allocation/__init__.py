@@ -81,7 +81,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 
 _CLEARLY: Final = 0.95
 """`auto` chooses the cap for the interval only if this makes the product of the interval's length
-and the risk smaller by at least this factor."""
+and the risk smaller than this fraction of what it is with the least risk."""
 
 NARROWEST: Final = "narrowest"
 """The name of the rule that chooses the cap for the interval."""
@@ -285,7 +285,7 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     best = _least_risk(budgets, goal)
     if goal.by_interval:
         narrow = allocation_of(budgets, goal, NARROWEST, narrowest(budgets, goal))
-        if _price(narrow) <= _CLEARLY * _price(best):
+        if _price(narrow) < _CLEARLY * _price(best):
             return narrow
     return best
 
