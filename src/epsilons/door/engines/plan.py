@@ -16,7 +16,7 @@ from epsilons.door.given.columns import Columns, Mark
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Plan", "Wanted", "wanted"]
+__all__ = ["QueryPlan", "Wanted", "wanted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
 
 
 @dataclass(eq=False)
-class Plan:
+class QueryPlan:
     """The columns of one query. Questions share columns where they can.
 
     Attributes:
