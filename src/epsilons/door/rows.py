@@ -48,7 +48,7 @@ from epsilons.door.given.frames import asked as named
 from epsilons.door.given.menus import Chosen
 from epsilons.errors import ArgumentError, DataError, EpsilonsError
 from epsilons.loading import later
-from epsilons.parameters import choice
+from epsilons.parameters import MISSING, choice
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -78,7 +78,6 @@ __all__ = [
     "AbsentRows",
     "Held",
     "Rows",
-    "count_asks",
     "of_arrays",
     "of_values",
     "open",
@@ -97,23 +96,6 @@ __all__ = [
 
 MOST_CELLS: Final = 128
 """The largest number of combinations of labels in one scan, unless one question has all labels."""
-
-
-def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
-    """Count rows for one question.
-
-    Args:
-        held: the table or arrays that hold the rows.
-        ask: the question.
-        rules: how rows are counted.
-
-    Raises:
-        FileError: the file cannot be read to its end.
-        DataError: the engine failed.
-    """
-    if not isinstance(held, Columns):
-        return arrays.count(held, ask, rules)
-    return count_engine.count([plan.wanted(ask, rules, held)], held)[0]
 
 
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
@@ -282,8 +264,10 @@ class Rows:
         rules, ladder = self._rules, self._rules.ladder
         self._check(ask)
         counted = self._kept.get(ask)
-        if counted is None:
-            counted = count_asks(self._held, ask, rules)
+        if counted is None and isinstance(self._held, Columns):
+            [counted] = count_engine.count([plan.wanted(ask, rules, self._held)], self._held)
+        elif counted is None:
+            counted = arrays.count(self._held, ask, rules)
         if ladder is None:
             self.moved |= counted.moved
             return sound(checked(counted, rules, ask, self.names))
@@ -587,9 +571,6 @@ def _evenly(whole: Integers, parts: int) -> Integers:
 
 # All rows are opened here. The arguments, the schema and the entries of arrays are checked once.
 
-POLICIES: Final = ("error", "midpoint", "exclude")
-"""Options for missing values."""
-
 SMALL = 10**5
 """The number of rows of arrays up to which NumPy is faster than an engine."""
 
@@ -642,7 +623,7 @@ def open(
         DataError: an entry of arrays cannot be used.
         FileError: `data` is a path, and the file cannot be read.
     """
-    choice("missing", missing, POLICIES)
+    choice("missing", missing, MISSING)
     marked = groups is not None or where is not None
     some = marked or (missing == "exclude" and y is None)
     of_numbers = where is not None or missing == "exclude"
