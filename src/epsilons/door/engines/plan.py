@@ -86,7 +86,6 @@ class QueryPlan:
         apart: whether people are counted by group.
         budgets: whether there is a column of budgets.
         weighed: whether people have weights, already converted to units in each row.
-        paired: whether rows are grouped by budget and weight; weights are converted to units later.
         folded: whether people can have many rows, which are folded into entries.
     """
 
@@ -105,13 +104,11 @@ class QueryPlan:
     apart: bool = False
     budgets: bool = field(init=False)
     weighed: bool = field(init=False)
-    paired: bool = field(init=False)
     folded: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.budgets = isinstance(self.table.epsilon, str)
         self.weighed = self.table.units is not None
-        self.paired = self.table.weights is not None
         self.folded = self.table.person is not None
 
     def add(self, each: Wanted) -> None:
