@@ -73,7 +73,7 @@ def _last(kept: Callable[[Floats], Booleans], low: Floats, at_once: int = _AT_ON
     return low + width
 
 
-class Curve:
+class LorenzCurve:
     """The Lorenz curve: the total weight of the lightest people, as a function of their share.
 
     Proof: docs/proofs/lorenz.md (1), (2), (3), (5).
@@ -207,7 +207,7 @@ def _laplace_quantile(ratio: Floats, beta: float) -> Floats:
 def half_widths(levels: Floats, counts: Integers, caps: Floats, beta: float) -> Floats:
     """For each cap, half of the length of the interval, if the estimate is the middle of the range.
 
-    This is `Curve.half_width` for effective budgets min(ε, cap), Laplace noise, and budgets that
+    This is `LorenzCurve.half_width` for effective budgets min(ε, cap), Laplace noise, and budgets that
     are related to values in any way, for many caps at once. Proof: docs/proofs/lorenz.md (11).
 
     Args:
@@ -239,9 +239,9 @@ def half_widths(levels: Floats, counts: Integers, caps: Floats, beta: float) -> 
 
 
 @lru_cache(maxsize=64)
-def curve_of(weighing: Weighing) -> Curve:
+def curve_of(weighing: Weighing) -> LorenzCurve:
     """The Lorenz curve, cached because a release needs it repeatedly."""
-    return Curve(weighing)
+    return LorenzCurve(weighing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +290,7 @@ class LorenzMean(Weighed):
         return min(low, hi), min(high, hi)
 
     @property
-    def _curve(self) -> Curve:
+    def _curve(self) -> LorenzCurve:
         return curve_of(self.weighing)
 
     def _tested(self, drawn: float, apart: float, beta: float) -> Bounds:
