@@ -207,8 +207,8 @@ def _laplace_quantile(ratio: Floats, beta: float) -> Floats:
 def half_widths(levels: Floats, counts: Integers, caps: Floats, beta: float) -> Floats:
     """For each cap, half of the length of the interval, if the estimate is the middle of the range.
 
-    This is `LorenzCurve.half_width` for effective budgets min(ε, cap), Laplace noise, and budgets that
-    are related to values in any way, for many caps at once. Proof: docs/proofs/lorenz.md (11).
+    This is `LorenzCurve.half_width` for effective budgets min(ε, cap), Laplace noise, and budgets
+    that are related to values in any way, for many caps at once. Proof: docs/proofs/lorenz.md (11).
 
     Args:
         levels: the distinct budgets, ascending.
