@@ -1,4 +1,4 @@
-"""The arguments that a question cannot do without, so that tests of all questions need no list."""
+"""The required arguments of every question, for tests of all questions."""
 
 from __future__ import annotations
 
