@@ -36,7 +36,7 @@ def needed(question: type[Question], **given: Any) -> dict[str, Any]:
 
 def spoken(question: type[Question], **given: Any) -> list[str]:
     """Return the required options of the question's command, with their values."""
-    words = []
+    words: list[str] = []
     for name, value in needed(question, **given).items():
         option = "value" if name == "values" else name.replace("_", "-")
         words += [f"--{option}", *map(str, value if isinstance(value, tuple) else [value])]
