@@ -288,9 +288,9 @@ def _by_sizes(
 ) -> nw.LazyFrame[Any]:
     """Return `steps_by_sizes` in DuckDB's SQL, in two queries.
 
-    DuckDB evaluates a CASE as often as it is written, and repeats no difference. So lo is
-    subtracted even if it is 0, and d has a query of its own. Whatever is not finite makes d null or
-    NaN, or d - |d| NaN, and TRY_CAST makes null of NaN. So this does not rely on comparisons.
+    DuckDB evaluates a repeated CASE each time, but a repeated difference only once. So lo is
+    subtracted even if it is 0. For a value that is not finite, d is null, or d - |d| is NaN, and
+    TRY_CAST converts NaN to null. So no missing value depends on a comparison.
     """
     sql = DIALECTS["duckdb"]
     number, whole = sql.number, float(GRID)
