@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SQUARES",
-    "Number",
+    "GridNumber",
     "Square",
     "in_sql",
     "is_moderate",
@@ -53,7 +53,7 @@ Square: TypeAlias = tuple[str, str | None, str]
 """A column of integers on the grid; the column of its validity flags; and the name of the
 result."""
 
-Number: TypeAlias = tuple[str, str, tuple[float, float]]
+GridNumber: TypeAlias = tuple[str, str, tuple[float, float]]
 """The name of a number on the grid; a column or SQL expression of doubles; and the ends of the
 grid."""
 
@@ -271,7 +271,7 @@ def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 
 
 def in_sql(
-    rows: nw.LazyFrame[Any], numbers: Sequence[Number], others: Sequence[str]
+    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return numbers on the grid in SQL, for moderate bounds; null if missing.
 
@@ -284,7 +284,7 @@ def in_sql(
 
 
 def _by_sizes(
-    rows: nw.LazyFrame[Any], numbers: Sequence[Number], others: Sequence[str]
+    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return `steps_by_sizes` in DuckDB's SQL, in two queries.
 
@@ -310,7 +310,7 @@ def _by_sizes(
 
 
 def _clipped_text(
-    rows: nw.LazyFrame[Any], numbers: Sequence[Number], others: Sequence[str]
+    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return grid steps in Spark's SQL, clipped before floor: its floor returns only 64 bits."""
     sql = DIALECTS["spark"]
@@ -326,7 +326,7 @@ def _clipped_text(
 NUMBERS: Final[
     dict[
         EngineKind,
-        Callable[[nw.LazyFrame[Any], Sequence[Number], Sequence[str]], nw.LazyFrame[Any]],
+        Callable[[nw.LazyFrame[Any], Sequence[GridNumber], Sequence[str]], nw.LazyFrame[Any]],
     ]
 ] = {"duckdb": _by_sizes, "spark": _clipped_text}
 """Functions that compute numbers on the grid in SQL, by `Engine.kind`."""
