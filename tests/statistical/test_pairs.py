@@ -26,9 +26,10 @@ from epsilons.door import GRID
 from epsilons.door.count.units import cut, nine_cells
 from epsilons.draws.mechanisms import build_histogram
 from epsilons.draws.mechanisms.add_remove import build_cell_sums
+from epsilons.risk.forms import WeighedForms
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import Estimated
-from epsilons.risk.tested import _REST, _SHAPE, RatioTests, TestedMoments, WeighedTests
+from epsilons.risk.tested import _REST, _SHAPE, RatioTests, TestedMoments
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.tallied import tallied
@@ -101,7 +102,7 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
         found = mechanism.estimates(
             mechanism.draw(source, total=mechanism.total(tallied(cells=cells)))
         )
-        return WeighedTests(mechanism.weighing, 2e-8, mechanism.slack, found)
+        return WeighedForms(mechanism.weighing, 2e-8, mechanism.slack, found)
     from fractions import Fraction
 
     ladder = Ladder(LEVELS, fine=False)
@@ -136,7 +137,7 @@ def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[
     for x, y, margin in drawn_all(case, runs):
         told_by = margin
         if smaller != 1.0:
-            assert isinstance(margin, WeighedTests)
+            assert isinstance(margin, WeighedForms)
             less = dataclasses.replace(margin.weighing, scale=margin.weighing.scale * smaller)
             told_by = dataclasses.replace(margin, weighing=less)
         for name in names:
