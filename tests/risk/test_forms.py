@@ -18,7 +18,7 @@ from scipy.stats import binom
 from epsilons.risk.forms import Sizes, VariedForms, WeighedForms, deviation, squares_near
 from epsilons.risk.moments import Function
 from epsilons.risk.tails.joint import ClosedNoise
-from epsilons.risk.tested import _REST, VariedTests, WeighedTests
+from epsilons.risk.tested import REST, VariedTests, WeighedTests
 from epsilons.risk.weighing import RELATED, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 
@@ -191,7 +191,7 @@ def check(case: Case, runs: int, confidence: float = 0.8) -> None:
         ):
             value = margin._value(form)
             signed = form if value < 0.0 else tuple(-each for each in form)
-            hits[name] += abs(value) <= margin._reach([signed], known, _REST) + 1e-12
+            hits[name] += abs(value) <= margin._reach([signed], known, REST) + 1e-12
         for name, (found, truth) in told.items():
             hits[name] += found.low - 1e-12 <= truth <= found.high + 1e-12
     # All bounds together fail with a tenth of the error probability.
@@ -265,3 +265,47 @@ def test_equal_weights_of_these_people_need_no_squares() -> None:
     assert new._known(RELATED, 0.05) == old._known(RELATED, 0.05)
     wide = [np.ptp(each.covariance(RELATED, 0.95).interval) for each in (new, old)]
     assert wide[0] == pytest.approx(wide[1], rel=0.01)
+
+
+def noisy(scale: float, seen: tuple[float, float]) -> VariedForms:
+    """A variance of people with equal weights: only noise is random."""
+    whole = Weighing(np.array([1.0 / 500]), np.array([500]), scale)
+    return VariedForms(whole, 0.0, 0.0, np.array(seen), 1.0 / 3.0)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("scale", "m"), [(0.001, 0.2), (0.02, -0.12), (0.02, 0.0), (0.03, 0.45)])
+def test_a_variance_is_tested_with_each_mean(scale: float, m: float) -> None:
+    """Ends agree with a search over 400 means and draws of both noises, within 5 %."""
+    beta, v = 0.1, 0.05
+    found = noisy(scale, (m, v + m * m)).variance(0, RELATED, 1.0 - beta)
+    first, second = np.random.default_rng(4).laplace(size=(2, 60_000)) * scale
+    second /= 3.0
+    off, plain = scale * math.log(1.0 / (0.01 * beta)), scale / 3.0 * math.log(1.0 / (0.02 * beta))
+    mu = np.linspace(max(m - off, -0.5), min(m + off, 0.5), 400)
+    far = np.array(
+        [np.quantile(np.abs(second - 2.0 * each * first), 1.0 - 0.94 * beta) for each in mu]
+    )
+    middle = v + np.square(m - mu)
+    high = np.minimum(np.minimum(middle + far, v + m * m + plain - mu * mu), 0.25 - mu * mu).max()
+    low = np.maximum(middle - far, v + m * m - plain - mu * mu).min()
+    low = max(low, 0.0)
+    assert high - 0.01 * (high - low) <= found.high <= high + 0.05 * (high - low)
+    assert low - 0.05 * (high - low) <= found.low <= low + 0.01 * (high - low)
+    assert found.low <= found.value <= found.high
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("m", [0.0, 0.15, -0.47])
+def test_noisy_variances_are_covered(m: float) -> None:
+    """The noise of the mean is as large as the standard deviation. Power: less noise is noticed."""
+    v, scale, runs = 0.02, 0.1, 80
+    rng = np.random.default_rng([3, round(100 * m) + 50])
+    hits = np.zeros(2)
+    for first, second in rng.laplace(size=(runs, 2)) * scale:
+        seen = (m + first, v + m * m + second / 3.0)
+        for at, part in enumerate((1.0, 0.1)):
+            found = noisy(part * scale, seen).variance(0, RELATED, 0.8)
+            hits[at] += found.low <= v <= found.high
+    assert binom.cdf(hits[0], runs, 0.8) > 1e-9
+    assert binom.cdf(hits[1], runs, 0.8) < 1e-9

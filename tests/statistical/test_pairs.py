@@ -29,7 +29,7 @@ from epsilons.draws.mechanisms.add_remove import build_cell_sums
 from epsilons.risk.forms import WeighedForms
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import Estimated
-from epsilons.risk.tested import _REST, _SHAPE, RatioTests, TestedMoments
+from epsilons.risk.tested import _SHAPE, REST, RatioTests, TestedMoments
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.tallied import tallied
@@ -172,7 +172,7 @@ def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats)
     slope = float(np.mean(x * y) - x.mean() * y.mean()) / float(x.var())
     form = (-slope, 1.0, 0.0) if name == "slope" else (-0.5 * slope, 1.0, -0.5 * slope / ratio**2)
     known = margin._known(case.assumption, 1.0 - CONFIDENCE)
-    part = _REST if name == "slope" else _REST - _SHAPE
+    part = REST if name == "slope" else REST - _SHAPE
     drawn = margin._value(form)
     signed = form if drawn < 0.0 else tuple(-each for each in form)
     return abs(drawn) <= margin._reach([signed], known, part)  # type: ignore[list-item]

@@ -9,18 +9,20 @@ Proof: docs/proofs/pairs.md (17), (18), (19).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from epsilons.frozen import remembered, storable
-from epsilons.risk.margins import Bounds
+from epsilons.risk.margins import Bounds, Estimated
 from epsilons.risk.moments import MIDDLE, SQUARE, Function
 from epsilons.risk.tested import (
     MEANS,
+    REST,
     ROUNDS,
     SQUARES,
     XY,
@@ -193,12 +195,79 @@ class WeighedForms(WeighedTests):
         return max(deviation(form, ranges, Sizes(*squares)) for form in forms)
 
 
+_HALVINGS: Final = 9
+"""Largest number of times that a range of means is divided for one end of an interval."""
+
+_WORTH: Final = 0.01
+"""Smallest gain that is searched for, relative to the distance of an end from the estimate."""
+
+
 @storable("risk.VariedForms")
 @dataclass(frozen=True, eq=False)
 class VariedForms(WeighedForms, VariedTests):
     """Margin of a variance from a noisy sum and a noisy sum of squares.
 
+    A variance is tested together with each mean that is near the drawn mean.
+
     Guarantee:
         For all data that the assumption allows, the interval fails to cover the true variance with
-        probability at most 1 − confidence. Proof: docs/proofs/moment.md (14), pairs.md (17), (18).
+        probability at most 1 − confidence. Proof: docs/proofs/moment.md (15), pairs.md (17), (18).
     """
+
+    @remembered
+    def variance(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance of the column, in [0, ¼]. Proof: docs/proofs/moment.md (15)."""
+        if not self.readable:
+            return Estimated(0.0, 0.0, 0.25)
+        beta = 1.0 - confidence
+        known = self._known(assumption, beta)
+        (m, square), off, drawn = self.drawn.tolist(), known.off[0], self._drawn(i, i)
+        most = known.squares[0] - off * off  # bounds the variance, or is not known
+
+        def far(first: float, last: float, part: float) -> float:
+            """Bound on the error of the mean of (a − μ)², for all μ from `first` to `last`."""
+            rows = np.array([[-2.0 * first, 1.0], [-2.0 * last, 1.0]])
+            reach = (0.5 + max(abs(first), abs(last))) ** 2
+            root = _below(most, reach) if math.isfinite(most) else math.inf
+            return self.far(Function(rows, reach, 0.0, root), assumption, part * beta)
+
+        plain = far(0.0, 0.0, 2.0 * SQUARES)
+
+        @cache
+        def ends(first: float, last: float) -> Bounds:
+            """The smallest and the largest variance that passes with a mean in this range."""
+            near, wide = (sorted((abs(first - c), abs(last - c))) for c in (m, 0.0))
+            if first <= m <= last:
+                near[0] = 0.0
+            if first <= 0.0 <= last:
+                wide[0] = 0.0
+            reach = far(first, last, REST)
+            low = max(drawn + near[0] ** 2 - reach, square - plain - wide[1] ** 2, 0.0)
+            high = min(drawn + near[1] ** 2 + reach, square + plain - wide[0] ** 2)
+            return low, max(min(high, 0.25 - wide[0] ** 2), 0.0)
+
+        box = tuple(min(max(m + each, -0.5), 0.5) for each in (-off, off))
+        low, high = (
+            sign * _largest(lambda a, b, sign=sign, at=at: sign * ends(a, b)[at], box, sign * drawn)
+            for at, sign in enumerate((-1.0, 1.0))
+        )
+        value = min(max(drawn + self.around_mean(i), low), high)
+        return Estimated(value, low, high)
+
+
+def _largest(bound: Callable[[float, float], float], box: Bounds, start: float) -> float:
+    """Bound on the largest value in a range, where `bound` gives one for every smaller range.
+
+    The range with the largest bound is halved, until the bound is nearly that of one point.
+    """
+    middle = 0.5 * (box[0] + box[1])
+    alone = bound(middle, middle)
+    pieces = [(bound(*box), *box)]
+    for _ in range(_HALVINGS):
+        worst, first, last = max(pieces)
+        if worst <= alone + _WORTH * abs(alone - start):
+            break
+        pieces.remove((worst, first, last))
+        middle = 0.5 * (first + last)
+        pieces += [(bound(*both), *both) for both in ((first, middle), (middle, last))]
+    return max(pieces)[0]

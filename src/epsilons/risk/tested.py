@@ -43,7 +43,7 @@ SQUARES: Final = 0.01
 _SHAPE: Final = 0.1
 """Part of the error probability for the ratio of two variances, in a correlation."""
 
-_REST: Final = 1.0 - 4.0 * MEANS - 2.0 * SQUARES
+REST: Final = 1.0 - 4.0 * MEANS - 2.0 * SQUARES
 """Part of the error probability that remains for the error of the tested function."""
 
 ROUNDS: Final = 3
@@ -154,7 +154,7 @@ class TestedMoments(SoftMoments, ABC):
         if not self.readable:
             return Estimated(0.0, -0.25, 0.25)
         known = self._known(assumption, 1.0 - confidence)
-        drawn, reach = self._drawn(0, 1), self._reach([XY], known, _REST)
+        drawn, reach = self._drawn(0, 1), self._reach([XY], known, REST)
         ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
         return Estimated(*ends)
 
@@ -165,9 +165,9 @@ class TestedMoments(SoftMoments, ABC):
             return Estimated(0.0, 0.0, 0.25)
         known = self._known(assumption, 1.0 - confidence)
         drawn, form = self._drawn(i, i), (X, Y)[i]
-        below = self._reach([_less(_NONE, 1.0, form)], known, _REST)
+        below = self._reach([_less(_NONE, 1.0, form)], known, REST)
         low = min(max(drawn - below, 0.0), 0.25)
-        high = min(max(drawn + self._reach([form], known, _REST), low), 0.25)
+        high = min(max(drawn + self._reach([form], known, REST), low), 0.25)
         found = drawn + self.around_mean(i)
         return Estimated(min(max(found, low), high), low, high)
 
@@ -179,7 +179,7 @@ class TestedMoments(SoftMoments, ABC):
         """
         if not (self.readable and self._drawn(0, 0) > 0.0):
             return Estimated(0.0, -math.inf, math.inf)
-        return self._quotient(XY, X, self._known(assumption, 1.0 - confidence), _REST)
+        return self._quotient(XY, X, self._known(assumption, 1.0 - confidence), REST)
 
     def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
         """The correlation of two columns, in [−1, 1]. Proof: docs/proofs/pairs.md (15)."""
@@ -226,12 +226,12 @@ class TestedMoments(SoftMoments, ABC):
 
         def excess(u: float) -> float:
             least = whole * (1.0 - (most - 1.0) * max(-(u * rho + 1.0), 0.0))
-            return self._reach(forms(first) + forms(u), known, _REST - _SHAPE) - least
+            return self._reach(forms(first) + forms(u), known, REST - _SHAPE) - least
 
         if not excess(first) < 0.0:
             return 1.0
         tested = (-0.5 * rho * drawn, sign, -0.5 * rho / drawn)
-        alone = self._reach([tested], known, _REST - _SHAPE)
+        alone = self._reach([tested], known, REST - _SHAPE)
         if not alone > 0.0:
             return rho
         return rho + 1.0 / largest(excess, first, max(whole / alone, 1.01 * first))
