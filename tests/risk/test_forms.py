@@ -309,3 +309,12 @@ def test_noisy_variances_are_covered(m: float) -> None:
             hits[at] += found.low <= v <= found.high
     assert binom.cdf(hits[0], runs, 0.8) > 1e-9
     assert binom.cdf(hits[1], runs, 0.8) < 1e-9
+
+
+def test_impossible_draws_have_intervals_within_the_range() -> None:
+    for seen in ((0.0, -0.5), (0.0, 0.9), (3.0, 0.1), (-3.0, 9.2), (0.0, math.inf), (1e200, 0.0)):
+        for scale in (0.001, 0.5, math.inf):
+            low, high = noisy(scale, seen).variance(0, RELATED, 0.95).interval
+            assert 0.0 <= low <= high <= 0.25
+    assert noisy(0.001, (0.0, math.inf)).variance(0, RELATED, 0.95).interval == (0.0, 0.25)
+    assert noisy(math.inf, (0.0, 0.1)).variance(0, RELATED, 0.95).interval == (0.0, 0.25)

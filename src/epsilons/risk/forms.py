@@ -246,11 +246,9 @@ class VariedForms(WeighedForms, VariedTests):
             high = min(drawn + near[1] ** 2 + reach, square + plain - wide[0] ** 2)
             return low, max(min(high, 0.25 - wide[0] ** 2), 0.0)
 
-        box = tuple(min(max(m + each, -0.5), 0.5) for each in (-off, off))
-        low, high = (
-            sign * _largest(lambda a, b, sign=sign, at=at: sign * ends(a, b)[at], box, sign * drawn)
-            for at, sign in enumerate((-1.0, 1.0))
-        )
+        box = min(max(m - off, -0.5), 0.5), min(max(m + off, -0.5), 0.5)
+        high = _largest(lambda *both: ends(*both)[1], box, drawn)
+        low = min(-_largest(lambda *both: -ends(*both)[0], box, -drawn), high)
         value = min(max(drawn + self.around_mean(i), low), high)
         return Estimated(value, low, high)
 
