@@ -412,7 +412,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
         if not related:
             if not assumption.sampled:
                 around(whole.bias, 0.0, rest)
-            above = self.above(min(root, mean.WIDEST), assumption)
+            above = _terms(whole, assumption).above(min(root, mean.WIDEST))
             most = noise.with_sum(above, rest, most)
         ways = [mean.reach(whole, assumption, around, rest)]
         if assumption.sampled and related:
@@ -421,13 +421,6 @@ class WeighedTests(TestedMoments, WeighedMoments):
             sample = Terms(np.array([1.0 / n]), np.array([n])).bernstein(min(root, 0.5), log)
             ways.append(around(whole.bias, 0.0, (1.0 - mean.SAMPLING) * rest) + sample)
         return reach * min(ways) + self.rounded(function)
-
-    def above(self, sigma: float, assumption: Assumption) -> Callable[[Floats], Floats]:
-        """Bound on P(S > s), where S is the error by chance of the mean of a function.
-
-        The function has a unit range and standard deviation at most sigma.
-        """
-        return _terms(self.weighing, assumption).above(sigma)
 
     def mean_squares(
         self, assumption: Assumption, beta: float, off: tuple[float, float]
