@@ -27,7 +27,7 @@ from epsilons.risk.tested import (
     SQUARES,
     XY,
     Form,
-    Known,
+    IntervalInputs,
     VariedTests,
     WeighedTests,
     X,
@@ -136,13 +136,13 @@ class WeighedForms(WeighedTests):
         return 2.0 * SQUARES / (4 if len(self._lines) > 1 else 1)
 
     @remembered
-    def _known(self, assumption: Assumption, beta: float) -> Known:
+    def _known(self, assumption: Assumption, beta: float) -> IntervalInputs:
         """The inputs of all tests. Proof: docs/proofs/pairs.md (17), (19)."""
         if not assumption.sampled and self.weighing.bias <= 0.0:
             return super()._known(assumption, beta)  # equal weights: no chance and no bias
         found = [self._one_column(i, assumption, beta) for i in range(len(self._lines))]
         off, squares = (found[0][0], found[-1][0]), (found[0][1], found[-1][1])
-        known = Known(assumption, beta, off, Sizes(*squares))
+        known = IntervalInputs(assumption, beta, off, Sizes(*squares))
         if len(found) == 1 or math.isinf(sum(off)):
             return known
         sizes = Sizes(*squares, self._product_root(known))
@@ -160,12 +160,12 @@ class WeighedForms(WeighedTests):
             line = Function(self._lines[i], 1.0, -0.5, math.sqrt(variance))
             off = min(off, self.far(line, assumption, MEANS * beta))
             square = variance + off * off
-            known = Known(assumption, beta, (off, off), Sizes(square, square))
+            known = IntervalInputs(assumption, beta, (off, off), Sizes(square, square))
             high = self._drawn(i, i) + self._reach([(X, Y)[i]], known, self._part)
             variance = min(variance, max(high, 0.0))
         return off, variance + off * off
 
-    def _product_root(self, known: Known) -> float:
+    def _product_root(self, known: IntervalInputs) -> float:
         """Bound on the root mean square of s·t, around the drawn means and the true means.
 
         For all means near the drawn ones, s²·t² is a convex combination of nine functions.
