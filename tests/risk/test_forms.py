@@ -190,7 +190,8 @@ def check(case: Case, runs: int, confidence: float = 0.8) -> None:
             ("correlation", (-0.5 * true / x.var(), 1.0, -0.5 * true / y.var())),
         ):
             value = margin._value(form)
-            signed = form if value < 0.0 else tuple(-each for each in form)
+            sign = 1.0 if value < 0.0 else -1.0
+            signed = (sign * form[0], sign * form[1], sign * form[2])
             hits[name] += abs(value) <= margin._reach([signed], known, REST) + 1e-12
         for name, (found, truth) in told.items():
             hits[name] += found.low - 1e-12 <= truth <= found.high + 1e-12
