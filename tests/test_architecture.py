@@ -149,6 +149,12 @@ def test_no_other_file_knows_a_statistic(statistic: str) -> None:
     assert naming(question.__name__) == homes | named
 
 
+def test_only_quantiles_know_their_mechanism() -> None:
+    """Plans, checks and statements treat a mechanism by its methods and its `kind`."""
+    homes = {SOURCE / "draws" / "mechanisms" / "nested.py", SOURCE / "questions" / "quantile.py"}
+    assert naming("Nested") == homes
+
+
 def test_only_means_and_shares_are_told_apart_by_name() -> None:
     """Code compares `statistic` with the names of means, frequencies and shares only.
 
