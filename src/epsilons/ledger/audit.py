@@ -229,8 +229,8 @@ def _releases(book: Book, after: int) -> Iterator[str]:
         yield "There are releases that no event opened or closed, or some are missing."
     limits = dict.fromkeys(ended, 0)
     limits |= {each: most for each, state, most in held if state not in ("open", "abandoned")}
-    above = "SELECT 1 FROM charges WHERE release = ? AND amount > ? LIMIT 1"
-    over = [most for each, most in limits.items() if store.one(above, each, most) is not None]
+    paid = "SELECT coalesce(max(amount), 0) FROM charges WHERE release = ?"
+    over = [limit for each, limit in limits.items() if store.rows(paid, each)[0][0] > limit]
     ((low, high),) = store.rows(
         "SELECT (SELECT min(release) FROM charges), (SELECT max(release) FROM charges)"
     )
@@ -265,7 +265,7 @@ def _accounts(book: Book, after: int) -> Iterator[str]:
         paid = (rows for release in _ended(book, after) for rows in book.charges(release))
         charges = np.concatenate([none, *paid])
         first = int(changes[changes[:, 1] == NEW, 0].min(initial=units.PUBLIC))
-        source = _touched(book, np.concatenate([changes[:, 0], charges[:, 0]]), first)
+        source = _touched(book, np.union1d(changes[:, 0], charges[:, 0]))
     parts, gone, altered = [np.empty((0, 4), dtype=np.int64)], set(), False
     sql = f"SELECT number, budget, spent, most, person, mark FROM {source}"  # noqa: S608
     for batch in store.batches(sql):
@@ -280,23 +280,24 @@ def _accounts(book: Book, after: int) -> Iterator[str]:
     accounts = np.concatenate(parts)
     accounts = accounts[np.argsort(accounts[:, 0])]
     number = accounts[:, 0]
-    if not np.array_equal(np.union1d(changes[:, 0], number[number < first]), number):
+    old = number < first
+    ((new,),) = store.rows("SELECT count(*) FROM accounts WHERE number >= ?", first)
+    if new != (~old).sum() or not np.array_equal(np.union1d(changes[:, 0], number[old]), number):
         yield "There are accounts that nobody enrolled, or some are missing."
         return
-    yield from _balances(accounts, changes, charges, number < first)
+    yield from _balances(accounts, changes, charges, old)
     yield from _limits(book, accounts)
 
 
-def _touched(book: Book, numbers: Integers, first: int) -> str:
-    """Return the accounts with these numbers, and from the first new one on, for a FROM clause.
+def _touched(book: Book, numbers: Integers) -> str:
+    """Return the source of accounts with these numbers, for a query.
 
     If these are many, it is all accounts: reading them in order is faster than a search for each.
     """
     ((last,),) = book.store.rows("SELECT coalesce(max(number), 0) FROM accounts")
-    touched = np.union1d(numbers, np.arange(first, last + 1))
-    if len(touched) * FEW >= last:
+    if len(numbers) * FEW >= last:
         return "accounts"
-    book.store.pick(touched)
+    book.store.pick(numbers)
     return "accounts WHERE number IN (SELECT place FROM wanted)"
 
 
