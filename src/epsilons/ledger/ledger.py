@@ -380,8 +380,8 @@ class Ledger:
         """
         if head is not None and since is not None:
             raise ArgumentError(
-                "head= and since= exclude each other: with since=, the chain must contain that head "
-                "too. Give head= to check everything, since= to check only what happened later."
+                "head= and since= exclude each other: with since=, the chain must contain that "
+                "head too. Give head= to check everything, since= to check what happened later."
             )
         return audit(self._book, head, since)
 
