@@ -50,7 +50,7 @@ fuzz: $(VENV)/.dev
 
 # Plants known faults, one at a time, and names those that no test notices.
 mutants: $(VENV)/.dev
-	$(BIN)/python scripts/mutants.py
+	$(BIN)/python -m scripts.mutants
 
 lint: types style imports words
 

@@ -52,15 +52,26 @@ def test_a_fault_that_cannot_be_planted_is_told(
 def test_planting_tells_what_is_noticed_and_leaves_the_copy_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/counted.py").write_text("def add(a, b):\n    return a + b\n")
-    test = "from counted import add\n\ndef test_it():\n    assert add(2, 0) == 2\n"
+    test = """import pytest
+from counted import add
+
+def test_it():
+    assert add(2, 0) == 2
+
+@pytest.mark.slow
+def test_more():
+    assert add(2, 1) == 3
+"""
     (tmp_path / "test_it.py").write_text(test)
     given = {"room": "r", "file": "src/counted.py", "old": "a + b", "tests": ("test_it.py",)}
     copy = Copy(tmp_path)
     minus = Fault(name="minus", new="b - a", **given)  # type: ignore[arg-type]
-    assert copy.noticed(minus, None) == "test_it.py::test_it"
-    assert copy.noticed(minus, "test_it.py::test_gone") == "test_it.py::test_it"
+    assert copy.noticed(minus, None) == ("test_it.py::test_it", True)
+    assert copy.noticed(minus, "test_it.py::test_gone") == ("test_it.py::test_it", True)
     other = Fault(name="other", new="a - b", **given)  # type: ignore[arg-type]
-    assert copy.noticed(other, "test_it.py::test_it") is None
+    assert copy.noticed(other, "test_it.py::test_it") == ("test_it.py::test_more", False)
+    same = Fault(name="same", new="b + a", **given)  # type: ignore[arg-type]
+    assert copy.noticed(same, "test_it.py::test_more") == (None, False)
     copy.close()
     assert (tmp_path / "src/counted.py").read_text().endswith("a + b\n")
 

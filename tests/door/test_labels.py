@@ -55,6 +55,14 @@ def test_labels_that_differ_are_refused(call: str, pair: tuple[str, str]) -> Non
     assert "p1" not in str(told.value)
 
 
+def test_sampled_shares_refuse_them_too() -> None:
+    columns = given({"values": LABELS, "epsilon": TURNED})
+    with pytest.raises(ArgumentError, match="values and epsilon have different labels"):
+        ep.papers.sampled_frequencies(
+            columns["values"], epsilon=columns["epsilon"], categories=[0, 1]
+        )
+
+
 @pytest.mark.parametrize(
     "labels",
     [

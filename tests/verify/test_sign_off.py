@@ -141,6 +141,17 @@ def test_commands_print_the_sheet_and_statements(name: str, tmp_path: Path) -> N
         assert told == release.statement(length) + "\n"
 
 
+def test_a_release_from_a_seed_is_not_called_private(tmp_path: Path) -> None:
+    path = tmp_path / "release.json"
+    for private in (True, False):
+        release = replace(RELEASES["mean"](), private=private)
+        path.write_text(release.to_json(), "utf-8")
+        assert published(release.to_json()).private is private
+        done = run("verify", str(path))
+        assert (done.exit_code == 0) is private
+        assert isinstance(done.exception, PrivacyError) is not private
+
+
 def test_a_file_that_disagrees_gets_no_statement(tmp_path: Path) -> None:
     path = tmp_path / "release.json"
     data = {**json.loads(RELEASES["mean"]().to_json()), "n": math.inf}

@@ -252,16 +252,23 @@ def in_range(epsilon: Floats) -> Floats:
 
     NaN and negative numbers are unchanged, so later checks can reject them.
     """
-    with np.errstate(invalid="ignore"):
-        low = (epsilon > 0.0) & (epsilon < LEAST)
-        high = (epsilon > LARGEST) & (epsilon < math.inf)
+    low, high = _outside(epsilon)
     return np.where(low, 0.0, np.where(high, LARGEST, epsilon))
 
 
 def moved(epsilon: Floats | float) -> bool:
     """Whether `in_range` changes any budget."""
-    given = np.asarray(epsilon)
-    return bool((in_range(given)[given >= 0.0] != given[given >= 0.0]).any())
+    low, high = _outside(np.asarray(epsilon))
+    return bool(low.any() or high.any())
+
+
+def _outside(epsilon: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Whether each budget is below the public range, and whether it is above."""
+    with np.errstate(invalid="ignore"):
+        return (
+            (epsilon > 0.0) & (epsilon < LEAST),
+            (epsilon > LARGEST) & (epsilon < math.inf),
+        )
 
 
 def floats_down(array: npt.NDArray[Any]) -> Floats:

@@ -58,6 +58,7 @@ def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone
 
 def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
     """Find everyone's cell; each row is a different person."""
+    unnamed({"values": values, "epsilon": call.epsilon})
     held = arrays.read_labels(values, call.epsilon, None, declared, _NAMES)
     ask, rules = Ask("cells"), Rules(_NAMES, "error", 1, declared, None)
     found = arrays.count(held, ask, rules)

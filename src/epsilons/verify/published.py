@@ -187,7 +187,7 @@ class Published:
         names = "; ".join(one.title or one.statistic for one in self._each)
         first = self._each[0]
         head = f"Sign-off sheet: {names}, released {first.date} with epsilons {first.version}"
-        seeded = [] if all(one.private for one in self._each) else [_SEEDED]
+        seeded = [] if self.private else [_SEEDED]
         return "\n".join(
             [
                 *(wrapped(each) for each in (head, *seeded)),
@@ -203,6 +203,11 @@ class Published:
                 *("", _LINES),
             ]
         )
+
+    @property
+    def private(self) -> bool:
+        """Whether no release in the file was drawn from a seed."""
+        return all(one.private for one in self._each)
 
     @property
     def holds(self) -> bool:
@@ -231,7 +236,7 @@ class Published:
             "holds": self.holds,
             "problems": dict(self.problems),
             "verdict": verdict,
-            "private": all(one.private for one in self._each),
+            "private": self.private,
             "checks": [each._asdict() for each in self.checks],
             "unseen": self.unseen,
         }

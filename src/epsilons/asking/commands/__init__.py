@@ -23,6 +23,7 @@ from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
 from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
 from epsilons.door import Absent
+from epsilons.errors import PrivacyError
 from epsilons.parameters import CHOICES
 from epsilons.questions import Question
 from epsilons.questions.rehearsal import rehearse, terms_for
@@ -258,7 +259,8 @@ def verify_command(
             )
         found = published(levels[0])
         click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
-        found.require()
+        if not found.require().private:
+            raise PrivacyError("The release was drawn from a seed, and protects nobody.")
         return
     people = options.people_of(levels)
     if neighbours == "replace":
