@@ -1,4 +1,4 @@
-"""Architecture rules beyond import-linter: modules that draw, file lengths, modules in no layer."""
+"""Architecture rules beyond import-linter: modules that draw, file lengths, names of classes."""
 
 from __future__ import annotations
 
@@ -149,6 +149,12 @@ def test_no_other_file_knows_a_statistic(statistic: str) -> None:
     assert naming(question.__name__) == homes | named
 
 
+def test_only_quantiles_know_their_mechanism() -> None:
+    """Plans, checks and statements treat a mechanism by its methods and its `kind`."""
+    homes = {SOURCE / "draws" / "mechanisms" / "nested.py", SOURCE / "questions" / "quantile.py"}
+    assert naming("Nested") == homes
+
+
 def test_only_means_and_shares_are_told_apart_by_name() -> None:
     """Code compares `statistic` with the names of means, frequencies and shares only.
 
@@ -216,6 +222,34 @@ def test_no_file_is_longer_than_a_file_should_be() -> None:
         if (size := len(path.read_text("utf-8").splitlines())) > LONGEST
     }
     assert not long
+
+
+def class_homes() -> dict[str, list[str]]:
+    """Return the modules that define a class of each name."""
+    found: dict[str, list[str]] = {}
+    for path in sources():
+        module = ".".join(("epsilons", *path.relative_to(SOURCE).with_suffix("").parts))
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_no_two_ideas_share_the_name_of_a_class() -> None:
+    """Only names that users see in several public namespaces may stand for several classes."""
+    spaces = [ep, *(each for name in ep.__all__ if inspect.ismodule(each := getattr(ep, name)))]
+    public = {
+        (name, getattr(getattr(space, name), "__module__", ""))
+        for space in spaces
+        for name in space.__all__
+    }
+    shared = {name: homes for name, homes in class_homes().items() if len(homes) > 1}
+    assert {"Mean", "Frequencies"} <= {*shared}  # `ep.Mean` and `ep.local.Mean`
+    assert not {
+        name: homes
+        for name, homes in shared.items()
+        if any((name, home) not in public for home in homes)
+    }
 
 
 def kinds_asked(tree: ast.AST) -> Iterator[str]:

@@ -27,6 +27,7 @@ from epsilons.asking.commands.publishing import Publish
 from epsilons.errors import ArgumentError, EpsilonsError
 from epsilons.questions.question import Question
 from epsilons.questions.table import STATISTICS
+from tests.needed import needed, spoken
 
 N: Final = 120
 WHO: Final = np.arange(N) % 60
@@ -38,17 +39,11 @@ LEVELS: Final = [0.5, 1.0, 2.0]
 NEIGHBOURS: Final = parameters.CHOICES["neighbours"]
 
 OWN: Final[dict[str, dict[str, Any]]] = {
-    "mean": {"values": X, "bounds": (0.0, 1.0)},
-    "frequencies": {"values": WORDS, "categories": ["a", "b", "c"]},
-    "quantile": {"values": X, "q": 0.5, "bounds": (0.0, 1.0)},
-    "variance": {"values": X, "bounds": (0.0, 1.0)},
-    "total": {"values": X, "bounds": (0.0, 1.0)},
-    "covariance": {
-        "x": X,
-        "y": X[::-1].copy(),
-        "x_bounds": (0.0, 1.0),
-        "y_bounds": (0.0, 1.0),
+    **{
+        name: needed(question, values=X, x=X, y=X[::-1].copy())
+        for name, question in STATISTICS.items()
     },
+    "frequencies": {"values": WORDS, "categories": ["a", "b", "c"]},
     "count": {"values": X},
 }
 """For each statistic, arguments that work under its neighbour model."""
@@ -243,12 +238,8 @@ def _refuse_nan(word: str) -> float:
 
 
 SHELL: Final[dict[str, list[str]]] = {
-    "mean": ["--value", "x", "--bounds", "0", "1"],
+    **{name: spoken(question) for name, question in STATISTICS.items()},
     "frequencies": ["--value", "g", "--category", "a", "--category", "b", "--other", "c"],
-    "quantile": ["--value", "x", "--bounds", "0", "1", "--q", "0.5"],
-    "variance": ["--value", "x", "--bounds", "0", "1"],
-    "total": ["--value", "x", "--bounds", "0", "1"],
-    "covariance": ["--x", "x", "--y", "y", "--x-bounds", "0", "1", "--y-bounds", "0", "1"],
     "count": ["--value", "x"],
 }
 OPTIONS: Final[dict[str, list[list[str]]]] = {

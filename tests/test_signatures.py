@@ -15,6 +15,7 @@ from epsilons import types
 from epsilons.budgets import allocation
 from epsilons.questions import STATISTICS
 from epsilons.questions.question import TERMS, WORDS, Question
+from tests.needed import needed
 
 PAIRS: Final = {name: (getattr(ep, name), question) for name, question in STATISTICS.items()}
 
@@ -112,22 +113,14 @@ def test_terms_are_the_same_wherever_they_are_typed(function: Any) -> None:
 def test_methods_are_those_of_the_tables() -> None:
     rules = {"auto", *allocation.RULES, *allocation.FREQUENCY_RULES}
     assert set(get_args(types.RuleName)) == rules
-    asked: dict[str, list[Any]] = {
-        "mean": [ep.Mean("x", bounds=(0, 1)), ep.Mean("x", bounds=None), _gaussian()],
-        "frequencies": [ep.Frequencies("x", categories=["a", "b"])],
-        "quantile": [ep.Quantile("x", 0.5, bounds=(0, 1))],
-        "variance": [ep.Variance("x", bounds=(0, 1))],
-        "covariance": [ep.Covariance("x", "y", x_bounds=(0, 1), y_bounds=(0, 1))],
-        "total": [ep.Total("x", bounds=(0, 1))],
-        "count": [ep.Count("x")],
-    }
-    for name, questions in asked.items():
+    gaussian = {"bounds": None, "shape": "gaussian", "about": "population", "related": False}
+    for name, question in STATISTICS.items():
+        given: list[dict[str, Any]] = [{"edges": [0, 1, 2]} if name == "frequencies" else {}]
+        if question.range_may_be_found:
+            given += [{"bounds": None}, gaussian]
+        questions = [question(**needed(question) | each) for each in given]
         taken = {m for q in questions for n in get_args(types.Neighbours) for m in q.methods(n)}
-        assert set(STATISTICS[name].every_method) == taken, name
-
-
-def _gaussian() -> ep.Mean:
-    return ep.Mean("x", bounds=None, shape="gaussian", about="population", related=False)
+        assert set(question.every_method) == taken, name
 
 
 @pytest.mark.parametrize("name", STATISTICS)

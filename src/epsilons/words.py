@@ -392,8 +392,8 @@ def clipped(
         midpoint: whether missing values count as the middle of the range.
         averaged: the range of the averaged quantity, if it is a function of the values.
         found: whether the bounds were estimated and not given; then few digits are shown.
-        alone: whether each row counts separately, as in quantiles; otherwise a missing row does not
-            matter if the person has others.
+        alone: whether each row counts separately; otherwise a missing row does not matter if the
+            person has others.
         alike: whether nearly all values appeared equal when the bounds were estimated.
         second: the range of the second column, if there is one with another range.
     """

@@ -18,15 +18,15 @@ from epsilons.__main__ import cli
 from epsilons.draws.noise import System
 from epsilons.errors import FileError
 from epsilons.questions import STATISTICS
+from tests.needed import spoken
 
-NUMBER = ("--value", "x", "--bounds", "0", "10")
 ASKED = {
-    "mean": NUMBER,
-    "variance": NUMBER,
-    "frequencies": ("--value", "word", "--category", "a", "--category", "b"),
-    "quantile": (*NUMBER, "--q", "0.25", "--q", "0.5"),
-    "covariance": ("--x", "x", "--x-bounds", "0", "10", "--y", "y", "--y-bounds", "0", "1"),
-    "count": ("--value", "x", "--neighbours", "add-remove", "--level", "0.5", "--level", "1"),
+    **{
+        name: spoken(question, bounds=(0, 10), x_bounds=(0, 10))
+        for name, question in STATISTICS.items()
+    },
+    "frequencies": ["--value", "word", "--category", "a", "--category", "b"],
+    "count": ["--value", "x", "--neighbours", "add-remove", "--level", "0.5", "--level", "1"],
 }
 
 
@@ -94,7 +94,7 @@ def test_a_ledger_writes_pages_of_a_release_a_person_and_a_series(folder: Path) 
     with ep.Ledger.create(str(folder / "year.db")) as ledger:
         ledger.enrol("people.parquet", person="who", epsilon="e")
     claimed = ("--person", "who", "--name", "first", "--share", "1/12")
-    page = _shown(folder, "ledger", "mean", "year.db", "people.parquet", *NUMBER, *claimed)
+    page = _shown(folder, "ledger", "mean", "year.db", "people.parquet", *ASKED["mean"], *claimed)
     assert "first, head" in page
     (folder / "out.svg").unlink()
     page = _shown(folder, "ledger", "person", "year.db", "3", "--number", picture=False)

@@ -21,20 +21,15 @@ from epsilons.errors import ArgumentError, ClaimError, DataError, LedgerError
 from epsilons.questions import STATISTICS
 from epsilons.questions.question import TERMS
 from tests.cli.test_jobs import run
+from tests.needed import needed
 
+RANGE = {"bounds": (0, 10), "x_bounds": (0, 10)}
 NEEDED: dict[str, dict[str, tuple[str, Any]]] = {
-    "mean": {"values": ('"x"', "x"), "bounds": ("[0, 10]", (0, 10))},
-    "frequencies": {"values": ('"word"', "word"), "categories": ('["a", "b"]', ["a", "b"])},
-    "quantile": {"values": ('"x"', "x"), "q": ("0.5", 0.5), "bounds": ("[0, 10]", (0, 10))},
-    "variance": {"values": ('"x"', "x"), "bounds": ("[0, 10]", (0, 10))},
-    "covariance": {
-        "x": ('"x"', "x"),
-        "y": ('"z"', "z"),
-        "x_bounds": ("[0, 10]", (0, 10)),
-        "y_bounds": ("[0, 1]", (0, 1)),
-    },
-    "total": {"values": ('"x"', "x"), "bounds": ("[0, 10]", (0, 10))},
-    "count": {},
+    name: {argument: (json.dumps(value), value) for argument, value in given.items()}
+    for name, given in {
+        **{name: needed(kind, y="z", **RANGE) for name, kind in STATISTICS.items()},
+        "frequencies": {"values": "word", "categories": ["a", "b"]},
+    }.items()
 }
 """What each question needs: in TOML, and in Python."""
 
@@ -51,7 +46,6 @@ SET: dict[str, tuple[str, Any]] = {
     "missing": ('"midpoint"', "midpoint"),
     "other": ('"rest"', "rest"),
     "project": ("false", False),
-    "q": ("[0.25, 0.75]", [0.25, 0.75]),
     "related": ("0.05", 0.05),
     "shape": ('"gaussian"\nbounds = "unknown"', "gaussian"),
     "shrink": ('true\nby = "word"\ngroups = ["a", "b", "c"]', True),

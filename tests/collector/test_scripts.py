@@ -16,7 +16,7 @@ from epsilons.collector import Level
 from epsilons.local.draws import threshold
 from epsilons.local.people import GRID
 from epsilons.local.piecewise import WINDOWS, window_of
-from epsilons.risk.piecewise import Window
+from epsilons.risk.piecewise import AnswerWindow
 from tests.collector.node import PAGES, node
 from tests.local.tape import Tape
 from tests.local.test_report_vectors import PAGE, vectors
@@ -106,7 +106,7 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         place = round(part * GRID) + int(rng.integers(-1, 2))
         words[0] = min(max((place << 34) - int(rng.integers(2)), 0), 2**64 - 1)
     if rng.integers(3) == 0:  # words just below and above the threshold, and a rejected word
-        window = window_of(epsilon) if "reports" in question else Window(2, 1)
+        window = window_of(epsilon) if "reports" in question else AnswerWindow(2, 1)
         edge = threshold(epsilon, window.inside, window.answers) - int(rng.integers(2))
         words[0 if kind == "yes-no" else 1] = edge
         if kind == "one-of" and rng.integers(2):

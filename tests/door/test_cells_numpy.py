@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import epsilons.door.rows
 from epsilons.door import rows as series
-from epsilons.door.count.asks import Ask, Names, Rules, checked
+from epsilons.door.count.asks import Ask, Names, Rules
 from epsilons.door.count.units import SHARES
 from epsilons.door.engines import count_engine, labels_engine
 from epsilons.door.given import arrays
 from epsilons.door.given.categories import declare
-from epsilons.door.rows import count_asks
+from epsilons.door.rows import Rows
 from epsilons.errors import EpsilonsError
 from tests.door.asking import cell_of_each, cells_of
 from tests.door.conftest import declared_as
@@ -76,7 +76,7 @@ def tables(draw: st.DrawFn) -> tuple[str, list[Any], Any, list[float] | None, st
 def outcome(held: Any, rules: Rules) -> tuple[Any, ...]:
     unit = rules.unit
     try:
-        tally = checked(count_asks(held, Ask("cells"), rules), rules, Ask("cells"), Names())
+        tally = Rows(held, rules).count(Ask("cells"))
     except EpsilonsError as error:
         return type(error), str(error)
     assert not np.signbit(tally.levels).any()

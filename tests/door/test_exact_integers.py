@@ -15,7 +15,7 @@ import pytest
 from epsilons.door import Ask
 from epsilons.door.count.asks import Names, Rules
 from epsilons.door.engines.fold_engine import folded
-from epsilons.door.engines.plan import Plan, wanted
+from epsilons.door.engines.plan import QueryPlan, wanted
 from epsilons.door.given.columns import Columns
 from tests.door.asking import sums_of
 
@@ -42,7 +42,7 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
     }[engine]()
     rows = nw.from_native(data).lazy()
     table = Columns(rows, "x", 1.0, "who")
-    plan = Plan(table)
+    plan = QueryPlan(table)
     plan.add(wanted(Ask("numbers", (0.0, 1.0)), Rules(Names(), "error", 1, None, None), table))
     found = folded(plan, rows).select("x0 below", "x0").collect()
     expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]

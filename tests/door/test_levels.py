@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.budgets.levels import keys
+from epsilons.budgets.levels import in_range, keys
 from epsilons.door import GRID
-from epsilons.door.count.asks import Ask, Counted, Faults, Names, Rules, checked
+from epsilons.door.count.asks import (
+    BAD_BUDGET,
+    Ask,
+    Counted,
+    Faults,
+    Names,
+    Rules,
+    checked,
+    levels_of,
+)
 from epsilons.door.count.tallies import to_grid
 from epsilons.errors import DataError
 from tests.door.asking import sums_of
@@ -55,6 +64,23 @@ def test_a_level_is_the_smallest_of_its_budgets() -> None:
     assert tally.levels.tolist() == [1.0, 1.01]
     assert tally.counts.tolist() == [3, 1]
     assert tally.sums.tolist() == [2 * GRID, GRID]
+
+
+ODD = (0.0, -0.0, 5e-324, 2.0**-41, 2.0**20, 2.0**20 + 1.0, 1e300, math.inf, math.nan, -3.0)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(ODD) | st.floats(0.0) | st.floats(0.9, 1.1)))
+def test_levels_are_ascending_and_hold_the_budgets_with_their_key(given: list[float]) -> None:
+    levels, level_of = levels_of(np.array(given), len(given))
+    assert sorted(set(levels.tolist())) == levels.tolist()
+    assert len(level_of) == len(given)
+    usable = in_range(np.where(np.array(given) >= 0.0, given, BAD_BUDGET)) if given else np.empty(0)
+    for place, level in enumerate(levels.tolist()):
+        own = usable[level_of == place]
+        assert own.min() == level
+        assert len(set(keys(own).tolist())) == 1
+    assert len(set(keys(levels).tolist())) == len(levels)
 
 
 def test_few_budgets_lose_nothing() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from epsilons.door import GRID
 from epsilons.door.count.tallies import squares
-from epsilons.door.engines.grid_engine import over_grid
+from epsilons.door.engines.grid_engine import _square, over_grid
 from tests.door.asking import moments_of, sums_of
 from tests.door.conftest import square
 from tests.door.test_backends import BOUNDS, some_rows
@@ -75,9 +75,10 @@ def test_every_rounding_on_an_engine() -> None:
         found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
         expected = [int(exact[part == j].sum()) for j in range(20)]
         assert found.squares.tolist() == expected
-    # The expression in floats, which is used on engines without an exact one.
+    # Expressions in floats, which are used on engines without exact ones.
     off = (nw.col("x") - 2.0**29).abs()
-    assert nw.from_native(frame).select(over_grid(off, off))["x"].to_list() == exact.tolist()
+    for in_floats in (over_grid(off, off), _square("x", None)):
+        assert nw.from_native(frame).select(in_floats)["x"].to_list() == exact.tolist()
 
 
 @pytest.mark.parametrize("grid", [1, 2, 3, 4, 5, 6, 7, 10, 36, 63, 64, 99, 100])

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import epsilons.door.rows
 from epsilons.door import GRID, Ask, Tally
 from epsilons.door import rows as series
-from epsilons.door.count.asks import Names, Rules, checked
+from epsilons.door.count.asks import Names, Rules
 from epsilons.door.given import arrays
-from epsilons.door.rows import count_asks
+from epsilons.door.rows import Rows
 from epsilons.errors import EpsilonsError
 from tests.door.asking import grid_of_each, sums_of
 
@@ -58,7 +58,7 @@ def tables(draw: st.DrawFn) -> tuple[list[float], Any, list[float] | None]:
 def outcome(held: Any, ask: Ask, missing: str) -> tuple[Any, ...]:
     rules = Rules(Names(), missing, 1, None, None)
     try:
-        tally = checked(count_asks(held, ask, rules), rules, ask, Names())
+        tally = Rows(held, rules).count(ask)
     except EpsilonsError as error:
         return type(error), str(error)
     return as_tuple(tally)

@@ -19,7 +19,8 @@ import pytest
 
 from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.draws.mechanisms.histogram import ClosedHistogram, Histogram
-from epsilons.draws.mechanisms.selection import Nested, Selection
+from epsilons.draws.mechanisms.nested import Nested
+from epsilons.draws.mechanisms.selection import Selection
 from epsilons.draws.mechanisms.several import Parallel, SeveralSums
 from epsilons.draws.mechanisms.sums import Additive, SumAndSquares
 from tests.plain import plain

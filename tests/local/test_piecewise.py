@@ -21,7 +21,7 @@ from epsilons.local.draws import Channel
 from epsilons.local.people import GRID
 from epsilons.local.piecewise import MORE, WINDOWS, channel_of, window_of
 from epsilons.local.reports import Reports
-from epsilons.risk.piecewise import ReportedPiecewise, Window, noise, spread
+from epsilons.risk.piecewise import AnswerWindow, ReportedPiecewise, noise, spread
 from epsilons.verify.losses.kinds import exact_channel
 from tests.local.tape import words
 from tests.local.test_laws import WORD, coin
@@ -105,7 +105,7 @@ def test_draws_have_the_law_that_the_checker_reads(epsilon: float) -> None:
         assert place <= window.places
 
 
-def by_hand(epsilon: float, window: Window, value: Fraction) -> tuple[float, float, float]:
+def by_hand(epsilon: float, window: AnswerWindow, value: Fraction) -> tuple[float, float, float]:
     """Return mean, variance and E(Y − ½)² of a report, by summing over all answers."""
     out = 1.0 / (window.inside / window.places * math.exp(epsilon) + 1.0)
     place, part = divmod(value * window.places, 1)
@@ -139,7 +139,7 @@ def test_numbers_are_unbiased_and_as_noisy_as_stated(epsilon: float) -> None:
     assert squares[0] == pytest.approx(squares[-1], rel=1e-9)
 
 
-def worst(window: Window, epsilon: float) -> float:
+def worst(window: AnswerWindow, epsilon: float) -> float:
     return float(noise(window, np.array(epsilon), np.linspace(0.0, 1.0, 4001)).max())
 
 
@@ -154,9 +154,9 @@ def test_the_windows_are_nearly_the_best_and_better_than_one_bit(epsilon: float)
     mine = worst(window_of(epsilon), epsilon)
     for answers in (2, 3, 5, 7, 10, 13, 20, 32, 64, 128, 256):
         for inside in range(1, max(2, answers // 3)):
-            assert mine <= 1.06 * worst(Window(answers, inside), epsilon)
+            assert mine <= 1.06 * worst(AnswerWindow(answers, inside), epsilon)
     bit = 1.0 / math.tanh(epsilon / 2.0) ** 2 / 4.0
-    assert worst(Window(2, 1), epsilon) == pytest.approx(bit, rel=1e-9)
+    assert worst(AnswerWindow(2, 1), epsilon) == pytest.approx(bit, rel=1e-9)
     assert mine < bit
     h = math.exp(epsilon / 2.0)
     middle = (h + 3.0) / (3.0 * (h - 1.0) ** 2) / 4.0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import epsilons as ep
-from epsilons.draws.mechanisms.selection import Nested
+from epsilons.draws.mechanisms.nested import Nested
 from epsilons.errors import PrivacyError
 from tests.mechanisms.selections import masses
 

@@ -101,8 +101,9 @@ def test_every_statistic_has_a_plan_in_every_form(statistic: str, neighbours: st
     data = json.loads(plan.to_json())
     assert data["lower_bound"] >= 0.0
     assert data["gains"]["uniform"] > 0.0
-    worst_cases = ("mean", "frequencies", *(["total"] if neighbours == "replace" else []))
-    if statistic not in worst_cases:
+    if STATISTICS[statistic].supposed:
+        assert not plan.weighs
+    if not plan.weighs:  # then it is no worst case
         assert "spread evenly" in " ".join(plan.details().split())
         assert "No method can have" not in plan.details()
 

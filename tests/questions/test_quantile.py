@@ -14,7 +14,8 @@ import pytest
 import epsilons as ep
 from epsilons import door
 from epsilons.budgets.levels import Budgets
-from epsilons.draws.mechanisms import CellSums, ClosedHistogram, Composed, Nested
+from epsilons.draws.mechanisms import CellSums, ClosedHistogram, Composed
+from epsilons.draws.mechanisms.nested import Nested
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError, MissingValueError
 from epsilons.questions.quantile import BINS, FINE, RADII, best_way, merged

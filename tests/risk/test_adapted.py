@@ -22,7 +22,7 @@ from epsilons.risk.spread import (
     divided,
     risk_of,
 )
-from epsilons.risk.tails.laplace import Division, bisect, chosen, tail
+from epsilons.risk.tails.laplace import ErrorDivision, bisect, chosen, tail
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
@@ -70,7 +70,7 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
     pairs = list(zip(sums, scales, strict=True))
 
     def missed(many: int) -> float:
-        reaches = [chosen(exact_reach(s, t), t, Division.evenly(many), beta) for s, t in pairs]
+        reaches = [chosen(exact_reach(s, t), t, ErrorDivision.evenly(many), beta) for s, t in pairs]
         each = [beyond(s, t, h) for (s, t), h in zip(pairs, reaches, strict=True)]
         return float(np.max(each, axis=0).mean())
 
@@ -80,11 +80,11 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
 
 def test_one_sum_costs_nothing_and_noise_alone_little() -> None:
     far = exact_reach(np.random.default_rng(1).normal(0.0, 1e-6, 100), 1.0)
-    assert chosen(far, 1.0, Division(), 0.05) == far(0.05)
-    assert chosen(far, 1.0, Division.evenly(12), 0.05) == pytest.approx(far(0.025), rel=1e-3)
-    without = chosen(lambda beta: math.sqrt(-math.log(beta)), 0.0, Division.evenly(4), 0.08)
+    assert chosen(far, 1.0, ErrorDivision(), 0.05) == far(0.05)
+    assert chosen(far, 1.0, ErrorDivision.evenly(12), 0.05) == pytest.approx(far(0.025), rel=1e-3)
+    without = chosen(lambda beta: math.sqrt(-math.log(beta)), 0.0, ErrorDivision.evenly(4), 0.08)
     assert without == pytest.approx(math.sqrt(-math.log(0.01)))
-    assert chosen(lambda _: math.inf, 1.0, Division.evenly(4), 0.08) == math.inf
+    assert chosen(lambda _: math.inf, 1.0, ErrorDivision.evenly(4), 0.08) == math.inf
 
 
 def estimator(sigma: float, scale: float, spread: float) -> Weighing:
@@ -119,7 +119,7 @@ def test_a_division_widens_all_intervals_equally_and_adds_up(name: str) -> None:
         def far(beta: float, sigma: float = sigma, scale: float = scale) -> float:
             return bisect(lambda h: 2.0 * tail(h, sigma, scale) - beta, 0.0, 60.0)
 
-        even = chosen(far, scale, Division.evenly(len(parts)), 0.05)
+        even = chosen(far, scale, ErrorDivision.evenly(len(parts)), 0.05)
         wider.append((chosen(far, scale, part, 0.05) / far(0.05), even / far(0.05)))
     found = [now for now, _ in wider]
     assert max(found) <= 1.03 * min(found)
@@ -157,7 +157,7 @@ def test_published_intervals_keep_their_division() -> None:
     for at, part in enumerate(divided(many, (0.5, 0.2, 0.05, 0.01), UNRELATED)):
         given = {"expected": 0.2, "among": 4, "choices": 12}
         old = WeighedAdaptively(many[at], 0.0, 0.0, 0.04, **given)  # type: ignore[arg-type]
-        assert old.division(UNRELATED) == Division(4, 0.5, 0.125)
+        assert old.division(UNRELATED) == ErrorDivision(4, 0.5, 0.125)
         new = WeighedInStages(
             many[at],
             0.0,
@@ -168,7 +168,7 @@ def test_published_intervals_keep_their_division() -> None:
             own=part.own,  # type: ignore[arg-type]
         )
         assert new.division(UNRELATED) == part
-        assert old.division(RELATED) == new.division(RELATED) == Division()
+        assert old.division(RELATED) == new.division(RELATED) == ErrorDivision()
         if at:  # the first weights are for the largest spread, so their bound is for all data
             assert new.error(UNRELATED, 0.95) < old.error(UNRELATED, 0.95)
 
@@ -254,7 +254,7 @@ def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
     seen = Seen(0.0, 0.01, 0.0)
     found = []
     for times in (1, 3, 12):
-        spreading = Spreading(weighing, assumption, Division.evenly(times))
+        spreading = Spreading(weighing, assumption, ErrorDivision.evenly(times))
         low, high = spreading.deviation(seen, 0.05)
         found.append((spreading.usual(0.05), spreading.error("chance", seen, 0.05), high, -low))
     assert all(np.diff(np.array(found), axis=0).ravel() > 0.0)
@@ -268,5 +268,5 @@ def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assu
     goal = MeanGoal(assumption, "mse", 0.95, 0.1)
     weighing = allocate_for(budgets, goal, "optimal").weighing
     seen = Seen(0.0, 0.01, 0.0)
-    one, many = (Spreading(weighing, assumption, Division.evenly(times)) for times in (1, 12))
+    one, many = (Spreading(weighing, assumption, ErrorDivision.evenly(times)) for times in (1, 12))
     assert many.error("chance", seen, 0.05) > 1.15 * one.error("chance", seen, 0.05)

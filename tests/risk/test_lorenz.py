@@ -16,8 +16,8 @@ import epsilons as ep
 from epsilons.budgets.levels import Budgets
 from epsilons.risk import ClosedNoise, Weighing, mean
 from epsilons.risk.lorenz import (
-    Curve,
     LorenzCells,
+    LorenzCurve,
     LorenzMean,
     LorenzSpread,
     _largest_share,
@@ -68,7 +68,7 @@ def lowest_by_program(one: Weighing, truth: float, apart: float) -> float:
 @pytest.mark.parametrize("apart", [1.0, 0.3, 0.02])
 def test_the_lowest_estimate_is_that_of_a_linear_program(one: Weighing, apart: float) -> None:
     truths = np.array([0.0, 0.01, 0.1, 0.37, 0.5, 0.8, 0.995, 1.0])
-    found = Curve(one).lowest(truths, apart)
+    found = LorenzCurve(one).lowest(truths, apart)
     expected = [lowest_by_program(one, truth, apart) for truth in truths.tolist()]
     assert found == pytest.approx(expected, abs=1e-9)
 
@@ -147,7 +147,7 @@ def test_ends_are_those_of_a_bisection() -> None:
         weights = rng.random(6)
         counts = rng.integers(1, 40, 6)
         one = Weighing(weights / (weights @ counts), counts, scale, closed=closed)
-        curve, drawn = Curve(one), np.array([-0.4, 0.0, 0.1, 0.37, 0.5, 0.93, 1.0, 1.7])
+        curve, drawn = LorenzCurve(one), np.array([-0.4, 0.0, 0.1, 0.37, 0.5, 0.93, 1.0, 1.7])
         for apart, beta in ((1.0, 0.05), (0.2, 0.3)):
             far, low, high = curve._far(apart, beta), np.zeros(8), np.ones(8)
             for _ in range(48):
@@ -206,7 +206,7 @@ def test_the_variance_of_equal_weights_is_bounded_by_a_linear_program(
         b_ub=[variance],
         bounds=[(0.0, 1.0)] * len(one.weights),
     )
-    assert Curve(one).share(variance) == pytest.approx(-found.fun, abs=1e-9)
+    assert LorenzCurve(one).share(variance) == pytest.approx(-found.fun, abs=1e-9)
 
 
 def test_parts_of_the_error_probability_sum_to_one() -> None:
@@ -348,7 +348,7 @@ def test_a_share_is_rejected_as_often_as_allowed(cells: int, truth: float) -> No
     The reason is that quantiles of the noise are read from a table, and rounded up.
     """
     margin = table(cells)
-    curve, closed, scale = Curve(margin.weighing), ClosedNoise(cells), margin.weighing.scale
+    curve, closed, scale = LorenzCurve(margin.weighing), ClosedNoise(cells), margin.weighing.scale
 
     def covers(drawn: float) -> bool:
         low, high = margin.intervals(np.array([drawn]), RELATED, 1.0 - BETA)

@@ -29,7 +29,7 @@ from epsilons.draws.mechanisms import SumAndSquares
 from epsilons.questions.adaptive import SPREADS, Stages
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.spread import Parts, Seen, Spreading, WeighedInStages, divided
-from epsilons.risk.tails.laplace import Division
+from epsilons.risk.tails.laplace import ErrorDivision
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
@@ -122,7 +122,7 @@ def runs_of(cell: Cell) -> list[Run]:
 
 
 @cache
-def parts_of(cell: Cell) -> tuple[Division, ...]:
+def parts_of(cell: Cell) -> tuple[ErrorDivision, ...]:
     seconds = [each.weighing for each in stages(cell.n, cell.assumption).seconds]
     return divided(seconds, SPREADS, replace(cell.assumption, related=False))
 

@@ -108,10 +108,11 @@ def test_every_kind_of_number(neighbours: str) -> None:
             MINUTES, by=REGION, groups=["north", "south", "east"], source=ep.Seeded(seed), **given
         ),
     ):
-        found = ep.compare(ask(1), ask(2))
+        first = ask(1)
+        found = ep.compare(first, ask(2))
         changes = [row for row in found if row.what == "change"]
         assert all(row.low <= 0.0 <= row.high for row in changes)
-        assert 2 * len(changes) == len(found)
+        assert 2 * len(changes) == len(found) == 2 * np.size(first.value)
 
 
 def test_counts() -> None:

@@ -48,7 +48,7 @@ from epsilons.door.given.frames import asked as named
 from epsilons.door.given.menus import Chosen
 from epsilons.errors import ArgumentError, DataError, EpsilonsError
 from epsilons.loading import later
-from epsilons.parameters import choice
+from epsilons.parameters import MISSING, choice
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -78,7 +78,6 @@ __all__ = [
     "AbsentRows",
     "Held",
     "Rows",
-    "count_asks",
     "of_arrays",
     "of_values",
     "open",
@@ -97,23 +96,6 @@ __all__ = [
 
 MOST_CELLS: Final = 128
 """The largest number of combinations of labels in one scan, unless one question has all labels."""
-
-
-def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
-    """Count rows for one question.
-
-    Args:
-        held: the table or arrays that hold the rows.
-        ask: the question.
-        rules: how rows are counted.
-
-    Raises:
-        FileError: the file cannot be read to its end.
-        DataError: the engine failed.
-    """
-    if not isinstance(held, Columns):
-        return arrays.count(held, ask, rules)
-    return count_engine.count([plan.wanted(ask, rules, held)], held)[0]
 
 
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
@@ -236,21 +218,11 @@ class Rows:
     """
 
     def __init__(self, held: Held, rules: Rules) -> None:
-        self._held = held
-        self._rules = rules
+        self.held = held
+        self.rules = rules
         self._kept: dict[Ask, Counted] = {}
         self.moved = False
         """Whether `levels.in_range` changed somebody's budget, if budgets are public."""
-
-    @property
-    def held(self) -> Held:
-        """The table or arrays that hold the rows."""
-        return self._held
-
-    @property
-    def rules(self) -> Rules:
-        """The rules by which rows are counted."""
-        return self._rules
 
     def keep(self, ask: Ask, counted: Counted) -> None:
         """Store the counts for a question that was counted in a shared scan."""
@@ -279,11 +251,14 @@ class Rows:
                 private data and are for the curator only.
             FileError: the file cannot be read to its end.
         """
-        rules, ladder = self._rules, self._rules.ladder
+        held, rules, ladder = self.held, self.rules, self.rules.ladder
         self._check(ask)
         counted = self._kept.get(ask)
         if counted is None:
-            counted = count_asks(self._held, ask, rules)
+            if isinstance(held, Columns):
+                [counted] = count_engine.count([plan.wanted(ask, rules, held)], held)
+            else:
+                counted = arrays.count(held, ask, rules)
         if ladder is None:
             self.moved |= counted.moved
             return sound(checked(counted, rules, ask, self.names))
@@ -292,18 +267,18 @@ class Rows:
 
     def weigh(self) -> None:
         """Read and check the weights of a table, if it has any: see `weights_engine.in_units`."""
-        if isinstance(self._held, Columns):
-            weights_engine.in_units(self._held)
+        if isinstance(self.held, Columns):
+            weights_engine.in_units(self.held)
 
     def classes(self) -> Classes:
         """Count people by budget level and number of units: see `weights_engine.classes`."""
-        if isinstance(self._held, Columns):
-            return weights_engine.classes(self._held)
-        return arrays.classes(cast(Arrays, self._held))
+        if isinstance(self.held, Columns):
+            return weights_engine.classes(self.held)
+        return arrays.classes(cast(Arrays, self.held))
 
     def _check(self, ask: Ask) -> None:
         """Refuse a question that these rows were not opened for."""
-        rules = self._rules
+        rules = self.rules
         if (ask.what == "cells") != (rules.categories is not None):
             raise TypeError("Rows are of numbers, or of the categories that were declared.")
         if ask.apart and rules.ladder is not None:
@@ -327,14 +302,14 @@ class Rows:
             FileError: the file cannot be read to its end.
         """
         self._check_whole()
-        match self._held:
+        match self.held:
             case Arrays():
                 groups = line_numpy.count(self._people, window)
             case Columns():
-                groups = line_engine.count(self._held, window)
+                groups = line_engine.count(self.held, window)
             case CellArrays():
                 raise TypeError(_NO_NUMBERS)
-        rules = self._rules
+        rules = self.rules
         if rules.ladder is None:
             self.moved |= groups.moved
             return checked_line(groups, window, rules.names, rules.missing).sound()
@@ -343,24 +318,24 @@ class Rows:
     def lines(self) -> Lines:
         """Return an object that counts people by level, and adds up weights by bucket."""
         self._check_whole()
-        return Lines(self, self._held)
+        return Lines(self, self.held)
 
     def _check_whole(self) -> None:
         """Refuse a question that would ignore groups, `where`, or missing="exclude"."""
-        if self._rules.some:
+        if self.rules.some:
             raise TypeError(ONLY_SHARES)
 
     @cached_property
     def _people(self) -> Folded:
-        if not isinstance(self._held, Arrays):
+        if not isinstance(self.held, Arrays):
             raise TypeError(_NO_NUMBERS)
-        return line_numpy.fold(self._held)
+        return line_numpy.fold(self.held)
 
     @property
     def names(self) -> Names:
         """The names of columns in messages; for a CSV file, also which cells count as missing."""
-        called = self._held.called if isinstance(self._held, Columns) else None
-        return called or self._rules.names
+        called = self.held.called if isinstance(self.held, Columns) else None
+        return called or self.rules.names
 
 
 # The user's arrays and series, moved to Polars.
@@ -495,7 +470,7 @@ class AbsentRows(Rows):
     @cached_property
     def _standing(self) -> Floats:
         """People's budgets, placed on the ladder if there is one."""
-        ladder = self._rules.ladder
+        ladder = self.rules.ladder
         return self._absent.levels if ladder is None else ladder.of(self._absent.levels)
 
     @cached_property
@@ -503,7 +478,7 @@ class AbsentRows(Rows):
         """The levels, and the number of people in each level."""
         levels, place = levels_of(self._standing, self._standing.size)
         people = summed(place, self._absent.counts, levels.size)
-        if not self._rules.private:
+        if not self.rules.private:
             check_people(levels, people, Faults(), self.names, GRID)
             return levels, people
         check_size(people, self.names, GRID)
@@ -517,7 +492,7 @@ class AbsentRows(Rows):
             EpsilonsError: as for `Rows.count`.
         """
         self._check(ask)
-        rules, (levels, people) = self._rules, self._by_level
+        rules, (levels, people) = self.rules, self._by_level
         labels, unit = rules.labels(ask), rules.unit_of(ask)
         if ask.what == "cells":
             check_table("categories", len(labels), levels.size)
@@ -539,7 +514,7 @@ class AbsentRows(Rows):
         low, high = HALF - off, HALF + off
         found = {"x": HALF * people, "absent": np.zeros_like(people)}
         if ask.what == "numbers":
-            return {"x": GRID * people} if self._rules.private else found
+            return {"x": GRID * people} if self.rules.private else found
         if ask.what == "squares":
             return {**found, "v": squares(np.array([low]))[0] * people}
         four = cut(np.array([low, low, high, high]), np.array([low, high, low, high]))
@@ -551,7 +526,7 @@ class AbsentRows(Rows):
         check_table("groups", 2 * groups, levels.size)
         points = self._among(groups, GRID * people)
         above = np.floor(self._absent.middle * points).astype(np.int64)
-        cells = np.zeros((len(people), 2 * groups + self._rules.outside), dtype=np.int64)
+        cells = np.zeros((len(people), 2 * groups + self.rules.outside), dtype=np.int64)
         cells[:, 0 : 2 * groups : 2] = above
         cells[:, 1 : 2 * groups : 2] = points - above
         return cells
@@ -565,7 +540,7 @@ class AbsentRows(Rows):
 
     def line(self, window: Window | None = None) -> Line:
         """Return the line with the people of all levels at 0: see `Rows.line`."""
-        levels, ladder = self._standing, self._rules.ladder
+        levels, ladder = self._standing, self.rules.ladder
         none = np.zeros(len(levels), dtype=np.int64)
         groups = LineGroups(
             keys=coarse(levels),
@@ -586,9 +561,6 @@ def _evenly(whole: Integers, parts: int) -> Integers:
 
 
 # All rows are opened here. The arguments, the schema and the entries of arrays are checked once.
-
-POLICIES: Final = ("error", "midpoint", "exclude")
-"""Options for missing values."""
 
 SMALL = 10**5
 """The number of rows of arrays up to which NumPy is faster than an engine."""
@@ -642,7 +614,7 @@ def open(
         DataError: an entry of arrays cannot be used.
         FileError: `data` is a path, and the file cannot be read.
     """
-    choice("missing", missing, POLICIES)
+    choice("missing", missing, MISSING)
     marked = groups is not None or where is not None
     some = marked or (missing == "exclude" and y is None)
     of_numbers = where is not None or missing == "exclude"

@@ -339,15 +339,15 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
 
 def _together(ways: list[_Way]) -> Releases:
     """Draw and combine releases: add up spending and compose mechanisms, one for each `_Way`."""
-    made = [way.release() for way in ways]
     by_place: dict[int, Release] = {}
-    for own in made:
+    drawn: list[Release] = []
+    for way in ways:
+        own = way.release()
         by_place |= own
+        drawn.append(next(iter(own.values())))
     releases = tuple(dict(sorted(by_place.items())).values())
     if len(ways) == 1:
         return Releases(releases, releases[0].spent, releases[0].mechanism)
-    drawn = [next(iter(each.values())) for each in made]
-    first = drawn[0]
     # Each question's part of a budget is rounded down separately. Each part implies a smallest
     # possible budget, and a person's budget is at least the largest of these.
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
@@ -355,7 +355,7 @@ def _together(ways: list[_Way]) -> Releases:
     whole = together(levels, [one.mechanism for one in drawn])
     amounts = [one.spent.at(one.mechanism.levels).tolist() for one in drawn]
     spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
-    return Releases(releases, first.spent.on(levels, np.minimum(spent, levels)), whole)
+    return Releases(releases, drawn[0].spent.on(levels, np.minimum(spent, levels)), whole)
 
 
 def _sum_up(amounts: Sequence[float]) -> float:

@@ -19,22 +19,22 @@ from epsilons.errors import DataError
 from epsilons.local.draws import WORD, Channel, flips, threshold
 from epsilons.local.people import GRID
 from epsilons.risk.local import Sums
-from epsilons.risk.piecewise import Window, spread, window_sums
+from epsilons.risk.piecewise import AnswerWindow, spread, window_sums
 from epsilons.types import Floats, Integers
 
-WINDOWS: Final[dict[float, Window]] = {
-    0.0: Window(2, 1),
-    1.5: Window(3, 1),
-    2.5: Window(7, 2),
-    3.5: Window(13, 3),
-    4.75: Window(64, 11),
-    6.0: Window(128, 15),
-    7.5: Window(256, 19),
-    9.0: Window(256, 11),
-    11.0: Window(256, 6),
-    13.0: Window(256, 3),
-    15.0: Window(256, 2),
-    17.0: Window(256, 1),
+WINDOWS: Final[dict[float, AnswerWindow]] = {
+    0.0: AnswerWindow(2, 1),
+    1.5: AnswerWindow(3, 1),
+    2.5: AnswerWindow(7, 2),
+    3.5: AnswerWindow(13, 3),
+    4.75: AnswerWindow(64, 11),
+    6.0: AnswerWindow(128, 15),
+    7.5: AnswerWindow(256, 19),
+    9.0: AnswerWindow(256, 11),
+    11.0: AnswerWindow(256, 6),
+    13.0: AnswerWindow(256, 3),
+    15.0: AnswerWindow(256, 2),
+    17.0: AnswerWindow(256, 1),
 }
 """The window for each budget ε: the entry with the largest key that is not above ε.
 
@@ -47,12 +47,12 @@ MORE: Final = float(STEPS[1])
 """The smallest budget at which a report holds more than one bit."""
 
 
-def window_of(epsilon: float) -> Window:
+def window_of(epsilon: float) -> AnswerWindow:
     """Return the window of a budget."""
     return WINDOWS[float(STEPS[np.searchsorted(STEPS, epsilon, side="right") - 1])]
 
 
-def windows_of(epsilon: Floats) -> list[tuple[Window, NDArray[np.int64]]]:
+def windows_of(epsilon: Floats) -> list[tuple[AnswerWindow, NDArray[np.int64]]]:
     """Return each window that somebody's budget has, with the indices of these people."""
     found = np.searchsorted(STEPS, epsilon, side="right") - 1
     every = list(WINDOWS.values())
@@ -117,7 +117,7 @@ def weights_of(weights: str, square: Floats) -> Floats:
 
 
 def added(
-    window: Window, epsilon: Floats, answers: NDArray[np.uint8], weights: str
+    window: AnswerWindow, epsilon: Floats, answers: NDArray[np.uint8], weights: str
 ) -> tuple[Floats, Sums]:
     """Add up reports that have the same window.
 

@@ -12,7 +12,7 @@ from epsilons.questions import Question
 from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.shown import Shown
 
-__all__ = ["Asked", "Forecasts"]
+__all__ = ["Forecasts", "QuestionPlan"]
 
 
 class Forecasts(Shown):
@@ -56,7 +56,7 @@ def _column(entries: list[Any]) -> list[Any]:
     return [nothing if each is None else each for each in entries]
 
 
-class Asked(Forecasts):
+class QuestionPlan(Forecasts):
     """Base class of the plans of one question."""
 
     question: Question

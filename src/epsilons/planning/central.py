@@ -16,7 +16,7 @@ from epsilons.budgets.allocation.rules import merged, weighing_of
 from epsilons.budgets.levels import Budgets, dot
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
-from epsilons.planning.asked import Asked
+from epsilons.planning.asked import QuestionPlan
 from epsilons.planning.trial import Errors, Forecast, Trial, as_plain, gain_over
 from epsilons.planning.what_if import (
     Guess,
@@ -80,7 +80,7 @@ _PULLS: Final = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Asked):
+class Plan(QuestionPlan):
     """Forecasts of every method for given budgets.
 
     Attributes:

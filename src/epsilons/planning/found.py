@@ -20,7 +20,7 @@ from epsilons.door.count import line
 from epsilons.draws.mechanisms import added_up
 from epsilons.errors import BudgetError
 from epsilons.loading import later
-from epsilons.planning.asked import Asked
+from epsilons.planning.asked import QuestionPlan
 from epsilons.planning.trial import Errors, Trial
 from epsilons.planning.what_if import (
     Option,
@@ -127,7 +127,7 @@ class RangeForecast:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RangePlan(Asked):
+class RangePlan(QuestionPlan):
     """A forecast of a mean on a range that has to be found.
 
     Attributes:

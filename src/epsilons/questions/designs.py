@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
@@ -119,13 +120,18 @@ class Design(Generic[Sums]):
         mechanism: the frozen mechanism.
         weighing: the weights and the noise for the expected people. They determine the leading term
             of the error.
-        risk: the predicted risk on a unit range, for the goal.
+        goal: the error to minimize.
     """
 
     method: str
     mechanism: Sums
     weighing: Weighing
-    risk: float
+    goal: Goal
+
+    @cached_property
+    def risk(self) -> float:
+        """The predicted risk on a unit range, for the goal."""
+        return self.goal.risk(self.weighing)
 
     @property
     def equal(self) -> bool:
@@ -166,7 +172,7 @@ def two_sums_design(
         known.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, GRID, bounds
     )
     weighing = mechanism.weighing(known.guess)
-    return Design(method, mechanism, weighing, goal.risk(weighing))
+    return Design(method, mechanism, weighing, goal)
 
 
 def mean_design(
@@ -197,7 +203,7 @@ def _squares_design(known: Known, goal: Goal) -> Design[CellSums]:
     total = float(mechanism.weights.astype(np.float64) @ known.guess)
     if total > 0.0:  # the noise has the largest variance if the mean is at an end of the range
         weighing = replace(weighing, scale=mechanism.scale * math.sqrt(1.25) / total)
-    return Design("squares", mechanism, weighing, goal.risk(weighing))
+    return Design("squares", mechanism, weighing, goal)
 
 
 def ratio_of(
@@ -327,7 +333,7 @@ def cell_design(
         total = float(mechanism.weights.astype(np.float64) @ known.guess)
         if total > 0.0:
             weighing = replace(weighing, scale=mechanism.scale * scale / total)
-    return Design("total" if apart else "transformed", mechanism, weighing, goal.risk(weighing))
+    return Design("total" if apart else "transformed", mechanism, weighing, goal)
 
 
 def parts_of(cells: int) -> tuple[int, int]:

@@ -23,13 +23,8 @@ from epsilons.budgets.allocation import Allocation, allocation_of, best_cap
 from epsilons.budgets.allocation.declared import Declared
 from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets, float_up
-from epsilons.draws.mechanisms import (
-    CellSums,
-    CellTable,
-    Nested,
-    added_up,
-    build_histogram,
-)
+from epsilons.draws.mechanisms import CellSums, CellTable, added_up, build_histogram
+from epsilons.draws.mechanisms.nested import Nested
 from epsilons.errors import ArgumentError, MissingValueError
 from epsilons.questions.designs import Design, Known, cell_design, cells_of, tells
 from epsilons.questions.question import (

@@ -23,7 +23,7 @@ from epsilons.errors import ArgumentError, BudgetError
 from epsilons.loading import later
 from epsilons.results.release import Expected, PerWeight, Spending
 from epsilons.risk import Weighing
-from epsilons.risk.weighing import Assumption, assumption_of
+from epsilons.risk.weighing import Assumption
 from epsilons.types import About, Column, Data, Floats, Integers, Loss, Menu, Missing, Neighbours
 
 if TYPE_CHECKING:
@@ -445,7 +445,8 @@ class Question(ABC):
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        self._set("related", assumption_of(self.about, self.related).related)
+        parameters.choice("about", self.about)
+        self._set("related", parameters.related(self.related))
         parameters.choice("loss", self.loss)
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:

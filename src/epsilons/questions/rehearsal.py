@@ -18,7 +18,7 @@ from epsilons.budgets.allocation.declared import declared_of
 from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import LevelCounts, Nested, Octaves, Selection, TheLine
+from epsilons.draws.mechanisms import Octaves, Selection, TheLine
 from epsilons.draws.mechanisms.octaves import ZERO, octaves_of
 from epsilons.questions.locate import DEVIATION, ROUNDS
 from epsilons.questions.outer import HIGH
@@ -171,12 +171,9 @@ def without_noise(steps: Generator[Draw, Any, Result]) -> Result:
 def _said(draw: Draw, *, close: bool) -> Any:
     """Return a plausible output of a draw, without noise."""
     mechanism, total = draw.mechanism, draw.total
-    if isinstance(mechanism, LevelCounts):
-        return tuple(total.tolist())
-    if isinstance(mechanism, Nested):
-        # Noise makes selected intervals longer than needed: here, by half of the noise scale.
-        far = mechanism.distances(*total)
-        return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
+    typical = getattr(mechanism, "typical", None)
+    if typical is not None:
+        return typical(total)
     if isinstance(mechanism, Octaves):
         # Values that are close together are all in one octave. Other values reach from 0 to 1.
         drawn = np.zeros(mechanism.cells)

@@ -64,8 +64,11 @@ def shared(calls: Sequence[Call]) -> Call:
 
 def _may_join(question: Mean) -> bool:
     """Whether all options of the question allow joint noise for several means."""
-    others = [each for each in fields(question) if each.init and each.name not in _TOGETHER]
-    plain = all(_is(getattr(question, each.name), each.default) for each in others)
+    plain = all(
+        _is(getattr(question, each.name), each.default)
+        for each in fields(question)
+        if each.init and each.name not in _TOGETHER
+    )
     known = question.bounds is not None and question.missing in (None, "error", "midpoint")
     return plain and known and question.method in ("auto", *SEVERAL_RULES)
 

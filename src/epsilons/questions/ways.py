@@ -254,18 +254,16 @@ class CountedPeople:
     drawn: tuple[int, ...]
     told: bool
 
-    @property
-    def people(self) -> int | None:
-        """The noisy number of people; None if they were not counted, or no levels are declared."""
+    def number(self, chosen: Design[Any], total: float) -> int | None:
+        """Return the noisy number of people; with equal weights it is computed from the total.
+
+        It is None if weights differ, and people were not counted or no levels are declared.
+        """
+        if chosen.equal:
+            return max(round(total / int(chosen.mechanism.weights.max())), 0)
         if self.stage is None or self.known.ladder.fine:
             return None
         return max(sum(self.drawn), 0)
-
-    def number(self, chosen: Design[Any], total: float) -> int | None:
-        """Return the noisy number of people; with equal weights it is computed from the total."""
-        if not chosen.equal:
-            return self.people
-        return max(round(total / int(chosen.mechanism.weights.max())), 0)
 
     def expected(self, n: int | None) -> Expected | None:
         """Return the expected number of people at each remaining budget; None if unknown.
@@ -376,7 +374,7 @@ def _way(
     interval. If both intervals are the whole range, predicted errors decide.
     """
     known = _known(terms)
-    if not terms.must_count:
+    if terms.cap is not None or terms.guess is not None or terms.equal:
         related = goal.assumption.related is not False and not terms.ladder.fine
         if not related or choose(known).equal:
             return known, None

@@ -172,16 +172,9 @@ class MeanGoal(Goal):
     design: float = field(default=1.0, kw_only=True)
 
     statistic: ClassVar[str] = "mean"
-
-    @property
-    def categories(self) -> None:
-        """None: a mean has no categories."""
-        return
-
-    @property
-    def numbers(self) -> int:
-        """1: a mean is one number."""
-        return 1
+    categories: ClassVar[None] = None
+    numbers: ClassVar[int] = 1
+    log_mse: ClassVar[float] = 1.0
 
     @property
     def noise(self) -> SumNoise:
@@ -263,11 +256,6 @@ class MeanGoal(Goal):
         """The factor L, which is ln(1/β) for a mean."""
         return -math.log1p(-self.confidence)
 
-    @property
-    def log_mse(self) -> float:
-        """The factor L, which is 1 for a mean."""
-        return 1.0
-
 
 @dataclass(frozen=True)
 class CellsGoal(Goal):
@@ -282,6 +270,7 @@ class CellsGoal(Goal):
     cells: int
 
     statistic: ClassVar[str] = "frequencies"
+    by_bias: ClassVar[bool] = False
 
     @property
     def categories(self) -> int:
@@ -359,11 +348,6 @@ class CellsGoal(Goal):
     def by_moments(self) -> bool:
         """Whether the loss is the sum of squares."""
         return self.loss == "mse"
-
-    @property
-    def by_bias(self) -> bool:
-        """False: the derivative has no closed form."""
-        return False
 
     @property
     def log_pac(self) -> float:

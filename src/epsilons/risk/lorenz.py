@@ -73,7 +73,7 @@ def _last(kept: Callable[[Floats], Booleans], low: Floats, at_once: int = _AT_ON
     return low + width
 
 
-class Curve:
+class LorenzCurve:
     """The Lorenz curve: the total weight of the lightest people, as a function of their share.
 
     Proof: docs/proofs/lorenz.md (1), (2), (3), (5).
@@ -199,9 +199,9 @@ class Curve:
 
 
 @lru_cache(maxsize=64)
-def curve_of(weighing: Weighing) -> Curve:
+def curve_of(weighing: Weighing) -> LorenzCurve:
     """The Lorenz curve, cached because a release needs it repeatedly."""
-    return Curve(weighing)
+    return LorenzCurve(weighing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,7 @@ class LorenzMean(Weighed):
         return min(low, hi), min(high, hi)
 
     @property
-    def _curve(self) -> Curve:
+    def _curve(self) -> LorenzCurve:
         return curve_of(self.weighing)
 
     def _tested(self, drawn: float, apart: float, beta: float) -> Bounds:

@@ -29,7 +29,7 @@ _PASSES: Final = 8
 would hardly change it."""
 
 
-class Window(NamedTuple):
+class AnswerWindow(NamedTuple):
     """The number of possible answers at a budget, and the length of the window.
 
     Attributes:
@@ -46,7 +46,7 @@ class Window(NamedTuple):
         return self.answers - self.inside
 
 
-class Spread(NamedTuple):
+class ReportSpread(NamedTuple):
     """The scale and the second moment of reports, at each budget.
 
     An answer is converted to a number Y whose expectation is the value in [0, 1].
@@ -60,7 +60,7 @@ class Spread(NamedTuple):
     square: Floats
 
 
-def spread(window: Window, epsilon: Floats) -> Spread:
+def spread(window: AnswerWindow, epsilon: Floats) -> ReportSpread:
     """Return the scale and the second moment of reports with this window.
 
     Proof: docs/proofs/piecewise.md (2), (3).
@@ -77,10 +77,10 @@ def spread(window: Window, epsilon: Floats) -> Spread:
     # Mean squared distances of answers from the middle: inside a window at an end, and outside it.
     own = (3 * places * places + inside * inside - 1) / 12.0
     rest = (many * (many * many - 1) / 12.0 - inside * own) / places
-    return Spread(step, step * step * (rest + near * (own - rest)))
+    return ReportSpread(step, step * step * (rest + near * (own - rest)))
 
 
-def noise(window: Window, epsilon: Floats, value: Floats) -> Floats:
+def noise(window: AnswerWindow, epsilon: Floats, value: Floats) -> Floats:
     """Return the variance of a report, given the value in [0, 1].
 
     Proof: docs/proofs/piecewise.md (3).
@@ -148,7 +148,7 @@ class ReportedPiecewise(Reported):
         return (hi - lo) * (far + self.slack)
 
 
-def window_sums(weight: Floats, found: Spread, window: Window) -> Sums:
+def window_sums(weight: Floats, found: ReportSpread, window: AnswerWindow) -> Sums:
     """Return sums over reports with the same window. They do not depend on the answers.
 
     Args:

@@ -18,7 +18,7 @@ from epsilons.frozen import storable
 from epsilons.risk import ratio
 from epsilons.risk.counted import costliest
 from epsilons.risk.margins import Asked, Bounds, Estimated, OnRungs
-from epsilons.risk.spread import Tail, log_moment
+from epsilons.risk.spread import TailBound, log_moment
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
@@ -135,7 +135,7 @@ class RatioSpread(OnRungs):
             both = logs[few] - np.log1p(-np.square(rates[few, None] * [a, b])).sum(axis=1)
             if float((both - rates[few] * reach).min(initial=0.0)) <= math.log(side):
                 return True
-            tail = Tail.through(rates, logs)
+            tail = TailBound.through(rates, logs)
             return ratio.with_two(lambda scale: tail.beyond(reach, scale), a, b) <= side
 
         estimate = min(max(t / total, 0.0), 1.0)

@@ -16,7 +16,7 @@ from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Bounds, Estimated, Weighed
 from epsilons.risk.mean import SampleError
-from epsilons.risk.tails.laplace import GIVEN, Division, bisect, chosen, laplace_quantile, tail
+from epsilons.risk.tails.laplace import GIVEN, ErrorDivision, bisect, chosen, laplace_quantile, tail
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
 
@@ -74,7 +74,7 @@ class Terms:
         """
         if self.largest <= 0.0:
             return -scale * math.log(beta)
-        tail = Tail.of(self, sigma)
+        tail = TailBound.of(self, sigma)
 
         def excess(far: float) -> float:
             return 2.0 * tail.beyond(far, scale) - beta
@@ -93,7 +93,7 @@ class Terms:
         """
         if self.largest <= 0.0:
             return np.zeros_like
-        tail = Tail.of(self, sigma)
+        tail = TailBound.of(self, sigma)
 
         def bound(s: Floats) -> Floats:
             return np.asarray(np.exp((tail.logs - tail.slopes * s[..., None]).min(axis=-1)))
@@ -137,7 +137,7 @@ def log_moment(slope: Floats, sigma: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Tail:
+class TailBound:
     """Bound on P(S > s): the smallest e^{K − λs} over a set of λ that includes 0.
 
     Its logarithm is piecewise linear, so the integral against Laplace noise has a closed form.
@@ -154,7 +154,7 @@ class Tail:
     ends: Floats
 
     @classmethod
-    def through(cls, slopes: Floats, logs: Floats) -> Tail:
+    def through(cls, slopes: Floats, logs: Floats) -> TailBound:
         """The bound from these rates λ > 0, ascending, and the K of each."""
         slopes, logs = np.append(0.0, slopes), np.append(0.0, logs)
         # If K is convex in λ, these ends are ascending, except for rounding. All ends are valid.
@@ -162,7 +162,7 @@ class Tail:
         return cls(slopes, logs, ends)
 
     @classmethod
-    def of(cls, terms: Terms, sigma: float) -> Tail:
+    def of(cls, terms: Terms, sigma: float) -> TailBound:
         """The bound for this sum, if the standard deviation is at most sigma."""
         deviation = math.sqrt(terms.square) * sigma
         top = _STEEPEST / terms.largest
@@ -279,7 +279,7 @@ class Spreading:
 
     weighing: Weighing
     assumption: Assumption
-    division: Division = GIVEN
+    division: ErrorDivision = GIVEN
 
     def usual(self, beta: float) -> float:
         """Bound on the error for all data, at error probability beta, without rounding."""
@@ -540,9 +540,9 @@ class WeighedSpread(Weighed):
         """Number of estimators from which this one was chosen: 1."""
         return 1
 
-    def division(self, assumption: Assumption) -> Division:
+    def division(self, assumption: Assumption) -> ErrorDivision:
         """How an error probability is divided among the estimators that could have been chosen."""
-        return Division.evenly(self.times(assumption))
+        return ErrorDivision.evenly(self.times(assumption))
 
     def uses_spread(self, assumption: Assumption) -> bool:
         """Whether intervals use the noisy spread; this depends only on public facts."""
@@ -582,7 +582,7 @@ def way_of(
     spreading: type[Spreading],
     weighing: Weighing,
     assumption: Assumption,
-    division: Division,
+    division: ErrorDivision,
     expected: float,
 ) -> Way | None:
     """`Spreading.way`, cached because a release needs it repeatedly."""
@@ -665,10 +665,10 @@ class WeighedInStages(WeighedAdaptively):
     noise: float
     own: float
 
-    def division(self, assumption: Assumption) -> Division:
+    def division(self, assumption: Assumption) -> ErrorDivision:
         """How an error probability is divided among the estimators that could have been chosen."""
         times = self.times(assumption)
-        return GIVEN if times == 1 else Division(times, self.noise, self.own)
+        return GIVEN if times == 1 else ErrorDivision(times, self.noise, self.own)
 
 
 _RAREST: Final = 1e-3
@@ -684,7 +684,7 @@ _TINIEST: Final = 1e-200
 
 def divided(
     choices: Sequence[Weighing], spreads: Sequence[float], assumption: Assumption
-) -> tuple[Division, ...]:
+) -> tuple[ErrorDivision, ...]:
     """Divide the error probability so the intervals of all candidates widen by the same factor.
 
     The division assumes that the weighted sum of each candidate has a sub-Gaussian tail with the
@@ -736,7 +736,7 @@ def divided(
 
     noise, own = parts(bisect(over, 1.0, 40.0))
     whole = (noise + sum(own.values())) * (1.0 + _ROUNDED)
-    return tuple(Division(len(own), noise / whole, own[key] / whole) for key in keys)
+    return tuple(ErrorDivision(len(own), noise / whole, own[key] / whole) for key in keys)
 
 
 def risk_of(

@@ -69,7 +69,7 @@ _Y: Final[Form] = (0.0, 0.0, 1.0)
 _NONE: Final[Form] = (0.0, 0.0, 0.0)
 
 
-class Known(NamedTuple):
+class IntervalInputs(NamedTuple):
     """The inputs of all tests of an interval. Each bound has its own part of the error probability.
 
     Proof: docs/proofs/pairs.md (13), (16).
@@ -198,7 +198,7 @@ class TestedMoments(SoftMoments, ABC):
         down, up = (self._highest(sign, ends, known) for sign in (-1.0, 1.0))
         return Estimated(value, min(-down, value), max(up, value))
 
-    def _highest(self, sign: float, ends: tuple[float, float], known: Known) -> float:
+    def _highest(self, sign: float, ends: tuple[float, float], known: IntervalInputs) -> float:
         """Upper bound on the correlation, or on minus the correlation if `sign` is −1.
 
         Args:
@@ -235,7 +235,7 @@ class TestedMoments(SoftMoments, ABC):
             return rho
         return rho + 1.0 / largest(excess, first, max(whole / alone, 1.01 * first))
 
-    def _quotient(self, above: Form, below: Form, known: Known, part: float) -> Estimated:
+    def _quotient(self, above: Form, below: Form, known: IntervalInputs, part: float) -> Estimated:
         """The mean of a form divided by that of a nonnegative form, with its interval.
 
         Let `drawn` be the quotient of the drawn means. For θ = drawn + 1/u, the form
@@ -270,16 +270,16 @@ class TestedMoments(SoftMoments, ABC):
         return np.ones(len(self.shares))
 
     @remembered
-    def _known(self, assumption: Assumption, beta: float) -> Known:
+    def _known(self, assumption: Assumption, beta: float) -> IntervalInputs:
         off = [self._aside(i, assumption, _MEANS * beta) for i in range(len(self._lines))]
         both = (off[0], off[-1])
-        return Known(assumption, beta, both, self.mean_squares(assumption, beta, both))
+        return IntervalInputs(assumption, beta, both, self.mean_squares(assumption, beta, both))
 
     def _value(self, form: Form) -> float:
         """The drawn mean of a form: around the drawn means, from the drawn shares."""
         return sum(each * self._drawn(*at) for each, at in zip(form, _PARTS, strict=True) if each)
 
-    def _reach(self, forms: Sequence[Form], known: Known, part: float) -> float:
+    def _reach(self, forms: Sequence[Form], known: IntervalInputs, part: float) -> float:
         """Bound on the mean of a form around the true means, minus its drawn mean.
 
         It is valid for each convex combination of the given forms. If the bounds in `known` hold,
@@ -420,7 +420,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
         found = [1.0, 1.0]
         for i, form in enumerate((_X, _Y)[: len(self._lines)]):
             for _ in range(_ROUNDS):
-                known = Known(assumption, beta, off, (found[0], found[1]))
+                known = IntervalInputs(assumption, beta, off, (found[0], found[1]))
                 high = min(self._drawn(i, i) + self._reach([form], known, _SQUARES), 0.25)
                 found[i] = min(found[i], max(high, 0.0) + off[i] ** 2)
         return found[0], found[1]

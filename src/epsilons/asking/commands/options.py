@@ -232,12 +232,12 @@ OPTIONS: Final = (
     _range("x_bounds", "The range that values of x can have.", required=True),
     _range("y_bounds", "The range that values of y can have.", required=True),
     _of("unknown_range", is_flag=True, help="The range is not known: find one privately first."),
-    *(
-        _of(each.name, **each.metadata["option"])
+    *{
+        each.name: _of(each.name, **each.metadata["option"])
         for question in STATISTICS.values()
         for each in fields(question)
         if "option" in each.metadata
-    ),
+    }.values(),
     _word(
         "shape",
         "any",
@@ -330,7 +330,7 @@ OPTIONS: Final = (
 )
 """The options for all arguments of questions and calls, in the order in which help shows them.
 
-A field that only one question has can describe its own option in its metadata.
+A field of one question, and of questions based on it, can describe its own option in its metadata.
 Each option comes with the argument that it belongs to.
 """
 

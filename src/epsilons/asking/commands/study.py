@@ -60,7 +60,7 @@ class Study:
             found = ep.publish(self.questions, **self.terms, ledger=claim)
         return found if self.title is None else replace(found, title=self.title)
 
-    def check(self) -> trying.Trial:
+    def check(self) -> trying.StudyTrial:
         """Run every check, and forecast what would be published and spent. Nothing is drawn."""
         with self._claimed() as claim:
             return trying.tried(self.questions, self.terms, claim)

@@ -24,7 +24,7 @@ from epsilons.questions.question import Call, levels_of_menu, terms_of
 from epsilons.results import report
 from epsilons.results.release import Releases
 
-__all__ = ["Trial", "tried"]
+__all__ = ["StudyTrial", "tried"]
 
 _NOTHING = "Nothing was drawn, and nobody was charged."
 
@@ -35,7 +35,7 @@ _WEIGHED = (
 
 
 @dataclass(frozen=True)
-class Trial:
+class StudyTrial:
     """What a study would publish, and what people would spend on it.
 
     Attributes:
@@ -143,7 +143,7 @@ class _Unpaid:
         """Do nothing, because no budget was reserved."""
 
 
-def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | None) -> Trial:
+def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | None) -> StudyTrial:
     """Run every check of a study, and forecast it. Nothing is drawn, opened or charged.
 
     Args:
@@ -166,7 +166,7 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
     # A settled result is not None; a trial, which is never settled, returns None.
     before = publish(questions, **given, ledger=account) is not None
     if before:
-        return Trial(None, (), before, ())
+        return StudyTrial(None, (), before, ())
     own = terms_of(given)
     division = {name: given[name] for name in ("shares", "targets") if name in given}
     budgets, unit = _budgets(questions, own, account.epsilon)
@@ -182,7 +182,7 @@ def tried(questions: Sequence[Question], terms: dict[str, Any], claim: Claim | N
             (level / unit, (people or 0) * unit, None if spent is None else spent / unit)
             for level, people, spent in rows
         )
-    return Trial(forecast, rows, before, alarms, weighted=unit is not None)
+    return StudyTrial(forecast, rows, before, alarms, weighted=unit is not None)
 
 
 def _budgets(

@@ -34,11 +34,6 @@ class Declared:
     guess: Integers | None = None
     equal: bool = False
 
-    @property
-    def must_count(self) -> bool:
-        """Whether a private count of people is needed before a cap can be chosen."""
-        return self.cap is None and self.guess is None and not self.equal
-
 
 def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
     """Return the public facts that a caller declares.

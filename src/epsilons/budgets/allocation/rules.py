@@ -119,7 +119,7 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     return (prefix.square(first) + noise_per_square) / total if total > 0.0 else math.inf
 
 
-def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
+def bias_scale(prefix: Prefix, slope: Slope, *, simplex: bool) -> float:
     """Return the scale t that minimizes a convex risk of t and of the bias Σ(1/n − t·ε_i)₊.
 
     For a given scale, this is the bias of the weights w_i ≤ t·ε_i that are nearest to 1/n. If the
@@ -127,14 +127,13 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
     linear in t, with kinks at t = 1/(n·ε).
 
     Args:
-        budgets: the levels, ascending, with counts.
+        prefix: sums over the levels.
         slope: the derivative of the risk with respect to t; see `Slope`. It must increase with t.
         simplex: whether the weights sum to one, which requires t ≥ 1/Σε.
 
     Returns:
         t ≥ 0; zero if only public people should be used.
     """
-    prefix = Prefix(budgets)
     size, n = prefix.size, prefix.n
     if size == 0:
         return 0.0
@@ -165,7 +164,8 @@ def bias_cap(budgets: Budgets, slope: Slope) -> float:
 
     It is the cap for which the effective budgets sum to the inverse of the best scale.
     """
-    prefix, scale = Prefix(budgets), bias_scale(budgets, slope, simplex=True)
+    prefix = Prefix(budgets)
+    scale = bias_scale(prefix, slope, simplex=True)
     if scale <= 0.0 or prefix.size == 0:
         return math.inf
     wanted = 1.0 / scale

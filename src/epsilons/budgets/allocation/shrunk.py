@@ -10,6 +10,7 @@ import numpy as np
 from epsilons import risk
 from epsilons.budgets.allocation.rules import (
     Effective,
+    Prefix,
     bias_scale,
     capped,
     golden,
@@ -70,8 +71,7 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
         def slope(bias: float, below: float, scale: float) -> float:
             return halved(0.5 * bias, 0.5 * below, scale)
 
-    scale = bias_scale(budgets, slope, simplex=False)
-    scale = _positive(scale)
+    scale = _positive(bias_scale(Prefix(budgets), slope, simplex=False))
     cap = 1.0 / (budgets.n * scale)
     if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # use public people only, without noise
         return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)

@@ -135,7 +135,7 @@ class Faults:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Unchecked counts for one question, with one entry for each level in any order.
+    """Unchecked counts for one question, with one entry for each level, ascending.
 
     Attributes:
         levels: the smallest ε of the level, or `BAD_BUDGET`.
@@ -182,15 +182,14 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. It is done here, not in the query, because Polars would
     # optimize the addition away. Its group-by already merges both zeros into one level.
-    order = np.argsort(counted.levels)
     return Tally(
-        levels=counted.levels[order] + 0.0,
-        counts=counted.people[order],
-        cells=counted.cells[order],
+        levels=counted.levels + 0.0,
+        counts=counted.people,
+        cells=counted.cells,
         unit=rules.unit_of(ask),
         categories=rules.labels(ask),
-        people=counted.members[order] if ask.apart and counted.members is not None else None,
-        heads=None if counted.heads is None else counted.heads.ordered(order),
+        people=counted.members if ask.apart else None,
+        heads=counted.heads,
         weight=rules.weight,
     )
 

@@ -89,10 +89,6 @@ class Heads(NamedTuple):
         low, high = self.fewest.astype(np.float64), self.most.astype(np.float64)
         return np.asarray(units * (low + high) - self.by_level * low * high)
 
-    def ordered(self, order: Integers) -> Heads:
-        """Return the same people, with levels in another order."""
-        return Heads(*(each[order] for each in self))
-
 
 class Weights:
     """The weights of people, as the user gave them.

@@ -46,7 +46,7 @@ from epsilons.door.engines.expressions import (
 from epsilons.door.engines.fold_engine import by_people, folded
 from epsilons.door.engines.grid_engine import Square, lacking, valid_rows, with_parts, with_squares
 from epsilons.door.engines.labels_engine import cells_in, labels_of
-from epsilons.door.engines.plan import Plan, Wanted
+from epsilons.door.engines.plan import QueryPlan, Wanted
 from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
 from epsilons.door.engines.table import dialect_of, engine_of
 from epsilons.door.engines.weights_engine import in_units, weighted_totals
@@ -83,14 +83,14 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
     return guarded(lambda: [found.margin(each) for each in every], *table.failure)
 
 
-def _plan_of(every: Sequence[Wanted], table: Columns) -> Plan:
-    plan = Plan(table)
+def _plan_of(every: Sequence[Wanted], table: Columns) -> QueryPlan:
+    plan = QueryPlan(table)
     for each in every:
         plan.add(each)
     return plan
 
 
-def _by_budgets(plan: Plan) -> _Lines:
+def _by_budgets(plan: QueryPlan) -> _Lines:
     """Add up rows by budget and all labels."""
     table = plan.table
 
@@ -115,7 +115,7 @@ def _by_budgets(plan: Plan) -> _Lines:
     return _Lines(plan, result, epsilon)
 
 
-def _by_pairs(plan: Plan) -> _Lines | None:
+def _by_pairs(plan: QueryPlan) -> _Lines | None:
     """Add up rows by budget, weight and all labels; return None if that makes too many groups.
 
     Everyone in a group has the same number of units, so `_Lines` multiplies the sums of a group by
@@ -155,7 +155,7 @@ def _by_pairs(plan: Plan) -> _Lines | None:
     return _Lines(plan, result, budgets_of_units(epsilon, units), units)
 
 
-def _people(plan: Plan, table: Columns) -> nw.LazyFrame[Any]:
+def _people(plan: QueryPlan, table: Columns) -> nw.LazyFrame[Any]:
     """Return the rows of a table, or people's entries, with the numbers to add up."""
     rows = plan.rows(table)
     if plan.folded:
@@ -174,7 +174,7 @@ def _people(plan: Plan, table: Columns) -> nw.LazyFrame[Any]:
     return with_squares(rows, squares)
 
 
-def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
+def _totals(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
     """Return the aggregates of the query."""
     totals: dict[str, Aggregate] = {"size": ("", "rows")}
     for name, each in plan.numbers.values():
@@ -207,7 +207,7 @@ def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
 
 
 def _query(
-    plan: Plan, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None
+    plan: QueryPlan, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None
 ) -> tuple[nw.LazyFrame[Any], Ladder | None]:
     """Return a query that adds up rows by budget level and all labels.
 
@@ -276,7 +276,7 @@ class _Lines:
             multiplied by it; otherwise None.
     """
 
-    plan: Plan
+    plan: QueryPlan
     result: nw.DataFrame[Any]
     epsilon: Floats | float
     units: Integers | None = None

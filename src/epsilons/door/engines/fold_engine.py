@@ -27,7 +27,7 @@ from epsilons.door.engines.expressions import (
 )
 from epsilons.door.engines.grid_engine import valid_rows
 from epsilons.door.engines.labels_engine import added, labels_of
-from epsilons.door.engines.plan import Plan
+from epsilons.door.engines.plan import QueryPlan
 from epsilons.door.engines.table import engine_of
 from epsilons.door.given.columns import Columns
 
@@ -46,7 +46,7 @@ MOST_PARTS: Final = 3
 """The largest number of parts into which people are divided."""
 
 
-def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def folded(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Reduce people's rows to entries.
 
     Args:
@@ -64,7 +64,7 @@ def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return _divided(plan, _with_people(plan, entries) if plan.labels else entries)
 
 
-def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _with_each_row(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add to each row its person's number of rows and smallest budget.
 
     Other totals are aggregated over groups of rows later, so they are not needed in each row.
@@ -91,7 +91,7 @@ def _differs(first: str, second: str) -> nw.Expr:
     return (nw.col(first) != nw.col(second)).cast(nw.Int64)
 
 
-def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _in_the_first(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return one entry for each person: the label if one of their rows has it, otherwise null."""
     import narwhals as nw
 
@@ -105,7 +105,7 @@ def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return people.with_columns(*columns).drop(out)
 
 
-def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _entries(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Group rows by person and keys."""
     totals: dict[str, Aggregate] = {}
     for name in plan.columns:
@@ -115,14 +115,14 @@ def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return with_ones(by_person(rows, totals, plan.by), plan.table.size)
 
 
-def _asked(plan: Plan) -> nw.Expr:
+def _asked(plan: QueryPlan) -> nw.Expr:
     """Return the number of rows of an entry that `where` selects."""
     import narwhals as nw
 
     return nw.col(next(iter(plan.flags.values()), "size")).cast(nw.Int64)
 
 
-def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _with_people(plan: QueryPlan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add to each entry its person's totals over all of their entries.
 
     `own` (rows with a value), `sum` and `gaps` (selected rows without a value) include declared
@@ -161,7 +161,7 @@ def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return with_totals(entries.with_columns(nw.col("size").cast(nw.Int64), *parts), totals)
 
 
-def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _divided(plan: QueryPlan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Divide each person's unit: docs/proofs/shares.md, or docs/proofs/tally.md without groups."""
     import narwhals as nw
 

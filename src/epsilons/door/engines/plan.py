@@ -16,7 +16,7 @@ from epsilons.door.given.columns import Columns, Mark
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Plan", "Wanted", "wanted"]
+__all__ = ["QueryPlan", "Wanted", "wanted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
 
 
 @dataclass(eq=False)
-class Plan:
+class QueryPlan:
     """The columns of one query. Questions share columns where they can.
 
     Attributes:
@@ -86,7 +86,6 @@ class Plan:
         apart: whether people are counted by group.
         budgets: whether there is a column of budgets.
         weighed: whether people have weights, already converted to units in each row.
-        paired: whether rows are grouped by budget and weight; weights are converted to units later.
         folded: whether people can have many rows, which are folded into entries.
     """
 
@@ -105,13 +104,11 @@ class Plan:
     apart: bool = False
     budgets: bool = field(init=False)
     weighed: bool = field(init=False)
-    paired: bool = field(init=False)
     folded: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.budgets = isinstance(self.table.epsilon, str)
         self.weighed = self.table.units is not None
-        self.paired = self.table.weights is not None
         self.folded = self.table.person is not None
 
     def add(self, each: Wanted) -> None:

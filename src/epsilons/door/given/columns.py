@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from epsilons.door.engines.table import engine_of, kind_of_data
 from epsilons.door.given import arrays
 from epsilons.door.given.categories import OF, LabelKind, wrong_type
 from epsilons.door.given.cells import CellFile, Role
-from epsilons.door.given.files import Told, is_file, open_file
+from epsilons.door.given.files import FILES, open_file
 from epsilons.door.given.frames import called, columns_of, picked, refuse_doubles
 from epsilons.door.given.menus import Chosen, Menu
 from epsilons.door.given.spellings import NOTES, in_query
@@ -198,7 +197,7 @@ def read(
         raise ArgumentError("person must be the name of a column of data, since data is given.")
     _refuse_arrays(marks)
     table = _open(data, values, budget, person, held or "text", tuple(marks), menu)
-    private = (lenient or ladder is not None) and not is_file(data)
+    private = (lenient or ladder is not None) and not isinstance(data, FILES)
     table, odd = _typed(table, held, private=private)
     table = moved(table)
     if odd:
@@ -291,7 +290,7 @@ def opened(
     """
     _refuse_arrays(marks)
     table = _open(data, person, epsilon, None, "text", marks, menu)
-    table, odd = _typed(table, None, private=lenient and not is_file(data))
+    table, odd = _typed(table, None, private=lenient and not isinstance(data, FILES))
     table = moved(table)
     return guarded(lambda: _as_cells(table, odd), *table.failure) if odd else table
 
@@ -326,7 +325,7 @@ def _open(
 
     failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
     size = passed = None
-    if isinstance(data, (str, os.PathLike, Told)):
+    if isinstance(data, FILES):
         file = open_file(data)
         if isinstance(file, CellFile):
             return _open_text(file, values, epsilon, person, kind, marks, menu)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "FILES",
     "ParquetFile",
     "Told",
     "frame",
-    "is_file",
     "is_text",
     "numbers_frame",
     "open_file",
@@ -58,6 +58,10 @@ class Told:
     path: str | os.PathLike[str]
     separator: str | None
     marks: NumberMarks
+
+
+FILES: Final = (str, os.PathLike, Told)
+"""The types of `data` that are paths of files, rather than frames."""
 
 
 def source(
@@ -97,11 +101,6 @@ def source(
             "data is not one. Leave separator out."
         )
     return Told(data, separator, marks)
-
-
-def is_file(data: object) -> bool:
-    """Whether `data` is the path of a file, rather than a frame."""
-    return isinstance(data, (str, os.PathLike, Told))
 
 
 def is_text(data: object) -> bool:

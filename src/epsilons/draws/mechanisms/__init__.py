@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from epsilons.draws.mechanisms.selection import (
         Candidates,
         CellsOf,
-        Nested,
         Selection,
         TheLine,
         radii,
@@ -51,7 +50,6 @@ __all__ = [
     "Composed",
     "Histogram",
     "LevelCounts",
-    "Nested",
     "Octaves",
     "Parallel",
     "Selection",

@@ -402,6 +402,10 @@ class LevelCounts:
         pairs = zip(self.laws, total.tolist(), strict=True)
         return tuple(law.draw(source) + count for law, count in pairs)
 
+    def typical(self, total: Integers) -> tuple[int, ...]:
+        """Return the counts that a plan assumes, which have no noise."""
+        return tuple(total.tolist())
+
     def guess(self, drawn: tuple[int, ...]) -> Integers:
         """Return a guess of the number of people on each rung.
 

@@ -18,6 +18,7 @@ from epsilons.draws.mechanisms.sums import (
     COARSE_BITS,
     MANY,
     around,
+    dot,
     lattice,
     noisy_cells,
     ratio,
@@ -264,8 +265,7 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
         law = PointMass()
     else:
         weights = weights_of(spent, shift)
-    people = zip(weights.tolist(), counts.tolist(), strict=True)
-    divisor = Fraction(unit * sum(k * n for k, n in people))
+    divisor = Fraction(unit * dot(weights, counts))
     if closed:
         noise = Closed(scale, cells)
         return ClosedHistogram(allocation.levels, counts, weights, unit, noise, divisor, cells)

@@ -392,26 +392,13 @@ def _ranges(release: Release) -> tuple[Any, ...]:
     return tuple(tuple(map(float, each)) for each in named if each is not None)
 
 
-def _labels(release: Release) -> list[Any]:
-    """The labels of the numbers: groups, categories or shares q; a single "" if there are none."""
-    estimate: Any = release.estimate
-    for held, name in (
-        (estimate, "labels"),
-        (estimate, "categories"),
-        (estimate.margin, "quantiles"),
-    ):
-        if (found := getattr(held, name, None)) is not None:
-            return list(np.asarray(found).tolist() if name == "quantiles" else found)
-    return [""]
-
-
 def _places(first: Release, second: Release) -> tuple[list[tuple[int, int]], list[str]]:
     """The indices of the numbers that both releases have, and their names.
 
     Raises:
         ArgumentError: the releases have no number in common.
     """
-    one, other = ([(type(each), each) for each in _labels(release)] for release in (first, second))
+    one, other = ([(type(key), key) for key in each.estimate.keys] for each in (first, second))
     places = [(at, other.index(label)) for at, label in enumerate(one) if label in other]
     if not places:
         raise ArgumentError(

@@ -244,7 +244,7 @@ class Derived:
                 "total is for a mean: a sum of variances means nothing. For the sum of everyone's "
                 "values, publish ep.total or ep.mean."
             )
-        means = isinstance(estimate, Scalar) and not estimate.ranks and not estimate.adds
+        means = isinstance(estimate, Scalar) and not estimate.of_shares and not estimate.adds
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
         scalar = cast(Scalar, estimate)

@@ -76,6 +76,11 @@ class Estimate:
         return found
 
     @property
+    def keys(self) -> tuple[Any, ...]:
+        """What each number has in common with its counterpart in another release."""
+        return self.ranks or ("",)
+
+    @property
     def of_shares(self) -> bool:
         """Whether the assumption δ bounds differences of shares of people, not of means."""
         return self.in_percent or bool(self.ranks)
@@ -445,6 +450,11 @@ class Cells(Reportable):
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """The categories."""
+        return self.categories
 
     @property
     def called(self) -> tuple[str, ...]:

@@ -147,6 +147,11 @@ class Groups(Estimate):
         return means
 
     @property
+    def keys(self) -> tuple[Any, ...]:
+        """The labels of the groups."""
+        return self.labels
+
+    @property
     def compared_by(self) -> Floats:
         """The means that comparisons use, without shrinkage."""
         return self.margin.means(self.bounds) if self.shrunk else self.value

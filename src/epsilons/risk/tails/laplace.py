@@ -70,7 +70,7 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
     return scale * math.asinh(math.exp(log_argument))
 
 
-class Division(NamedTuple):
+class ErrorDivision(NamedTuple):
     """How an error probability is divided if one of several sums is chosen.
 
     The parts of all sums and the part of the noise add up to at most 1. They depend on public facts
@@ -87,16 +87,18 @@ class Division(NamedTuple):
     own: float = 1.0 - _CHOICE
 
     @classmethod
-    def evenly(cls, times: int) -> Division:
+    def evenly(cls, times: int) -> ErrorDivision:
         """Return one half for the noise, and the other half divided equally among the sums."""
         return cls(times, _CHOICE, (1.0 - _CHOICE) / times)
 
 
-GIVEN: Final = Division()
+GIVEN: Final = ErrorDivision()
 """The division if there is only one sum: `chosen` then uses all of β for it."""
 
 
-def chosen(far: Callable[[float], float], scale: float, division: Division, beta: float) -> float:
+def chosen(
+    far: Callable[[float], float], scale: float, division: ErrorDivision, beta: float
+) -> float:
     """An α with P(error > α) ≤ β for a sum plus noise, where the sum is chosen among several.
 
     The choice can depend on the sums in any way, but not on the noise. The noise alone exceeds α
