@@ -111,13 +111,15 @@ def test_terms_are_the_same_wherever_they_are_typed(function: Any) -> None:
 
 
 def test_methods_are_those_of_the_tables() -> None:
-    rules = {"auto", *allocation.RULES, *allocation.FREQUENCY_RULES}
+    rules = {"auto", *allocation.TESTED_RULES, *allocation.FREQUENCY_RULES}
     assert set(get_args(types.RuleName)) == rules
     gaussian = {"bounds": None, "shape": "gaussian", "about": "population", "related": False}
     for name, question in STATISTICS.items():
         given: list[dict[str, Any]] = [{"edges": [0, 1, 2]} if name == "frequencies" else {}]
         if question.range_may_be_found:
             given += [{"bounds": None}, gaussian]
+        if "loss" in inspect.signature(question).parameters:
+            given += [given[0] | {"loss": "pac"}]  # it has a method for short intervals
         questions = [question(**needed(question) | each) for each in given]
         taken = {m for q in questions for n in get_args(types.Neighbours) for m in q.methods(n)}
         assert set(question.every_method) == taken, name

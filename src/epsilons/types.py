@@ -76,6 +76,7 @@ Weights: TypeAlias = Literal["variance", "paper", "uniform"]
 _Cap: TypeAlias = Literal["optimal", "threshold", "uniform", "proportional"]
 _MeanRule: TypeAlias = Literal[
     "optimal",
+    "narrowest",
     "minimax",
     "affine",
     "threshold",

@@ -116,7 +116,7 @@ def test_an_allocation_describes_itself_and_does_not_change() -> None:
     found = sampled({0.1: 500, 1.0: 200})
     assert found.n == 700
     assert found.method == "optimal"
-    assert found.goal == MeanGoal(SAMPLE, "mse", 0.95)
+    assert found.goal == MeanGoal(SAMPLE, "mse", 0.95, tested=True)
     assert found.exact
     assert repr(found).startswith("Allocation(method='optimal', 700 people, 2 levels, scale=")
     with pytest.raises(AttributeError):

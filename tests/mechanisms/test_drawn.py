@@ -38,12 +38,12 @@ STAIRS = allocate({4.0: 100, 8.0: 100}, method="staircase")
 PAIR = ep.Budgets({0.13: 80, 1.9: 80})
 
 
-def pair_of(method: str) -> TwoSums:
+def sums_of(method: str) -> TwoSums | CellSums:
     release = ep.mean(
         [], epsilon=[], bounds=(0, 1), levels={2.0: 9}, method=method, neighbours="add-remove"
     )
     mechanism = release.mechanism
-    assert isinstance(mechanism, TwoSums)
+    assert isinstance(mechanism, TwoSums | CellSums)
     return mechanism
 
 
@@ -65,7 +65,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "staircase": lambda: build(STAIRS, grid=GRID, bounds=(0.0, 1.0)),
     "histogram": lambda: build_histogram(SHARES, unit=1),
     "cell sums": cell_sums,
-    **{method: partial(pair_of, method) for method in METHODS},
+    **{method: partial(sums_of, method) for method in METHODS},
 }
 SINGLES = 1200
 BULK = 12000

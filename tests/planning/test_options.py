@@ -119,9 +119,9 @@ def test_the_first_buys_most_and_the_sentence_says_so(loss: str) -> None:
     assert times == sorted(times, reverse=True)
     first = named(plan, "related=False")
     assert plan.options[0] == first
-    smaller = "the typical error {} × smaller" if loss == "mse" else "it {} × narrower"
+    error = "typical error" if loss == "mse" else "error at 95 %"
     assert plan.hint == (
-        f"What would help most: related=False would make {smaller.format(f'{first.times:.1f}')}, "
+        f"What would help most: related=False would make the {error} {first.times:.1f} × smaller, "
         "if you can defend that budgets are unrelated to values."
     )
     now = plan.sides[0].rmse if loss == "mse" else plan.sides[0].pac
@@ -157,7 +157,7 @@ def test_what_buys_a_tenth_is_worth_a_sentence_and_what_buys_less_is_not() -> No
     small, large = (Option("if so", "related=False", 1.0, times) for times in (1.09, 1.11))
     assert "nothing much" in hint_of([small], "mse", 0.95)
     assert hint_of([large], "pac", 0.95) == (
-        "What would help most: related=False would make it 1.1 × narrower, if so."
+        "What would help most: related=False would make the error at 95 % 1.1 × smaller, if so."
     )
 
 

@@ -114,7 +114,8 @@ def mean(
             such data. The guess affects neither privacy nor validity: intervals and the printed
             error hold for all data.
         loss: the error to minimize: "mse", the mean squared error; or "pac", the quantile of the
-            error at probability `confidence`.
+            error at probability `confidence`. For "pac" with `related` True about people, "auto"
+            weighs this error against the length of the interval.
         confidence: the confidence of the PAC error, and of the printed interval.
         method: "auto" selects the method with the smallest forecast error; or the name of a method
             (`epsilons.plan` lists them). "adaptive", with bounds under replace, first spends a
@@ -237,7 +238,7 @@ def total(
         neighbours: "replace" or "add-remove": see `epsilons.mean`.
         related: whether budgets can be related to values: see `epsilons.mean`. Under add/remove
             everyone counts equally, and it makes no difference.
-        loss: the error to minimize: "mse" or "pac".
+        loss: the error to minimize: "mse" or "pac", as for `epsilons.mean`.
         confidence: the confidence of the PAC error, and of the printed interval.
         method: "auto", or the name of a method (`epsilons.plan` lists them).
         missing: the treatment of values that are null, NaN or infinite: "error" refuses them, and

@@ -186,7 +186,8 @@ def plan(
         related: whether budgets may be related to values: True, False, or a bound δ on how much.
         spread: for a mean, a guess of the standard deviation, as a fraction of the range. Errors
             are then forecast for such data, and the plan also shows the worst case.
-        loss: the error that `auto` minimizes: "mse", "pac", or for frequencies "largest".
+        loss: the error that `auto` minimizes: "mse", "pac", or for frequencies "largest". For "pac"
+            of people with `related` True it weighs the error against the interval: see `Plan.caps`.
         confidence: the confidence of the PAC error.
         cap: for add/remove, the most that anyone spends. If None, the cap is chosen for the guess
             in `epsilon`.

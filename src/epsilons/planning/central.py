@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from epsilons import parameters, words
-from epsilons.budgets.allocation import rules_for
+from epsilons.budgets.allocation import NARROWEST, rules_for
 from epsilons.budgets.allocation.rules import merged, weighing_of
 from epsilons.budgets.levels import Budgets, dot
 from epsilons.errors import ArgumentError
@@ -54,6 +54,7 @@ from epsilons.results.release.verdict import (
     to_two_digits,
 )
 from epsilons.results.report import number
+from epsilons.results.report.numbers import percent
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Assumption
@@ -154,7 +155,7 @@ class Plan(QuestionPlan):
                 data units, or as a share for frequencies.
             rmse: instead of goal, the wanted typical error, in the same units.
             pac: instead of goal, the wanted PAC error: errors exceed it with probability at most 1
-                minus the plan's confidence. The method is the one that minimizes it (loss="pac").
+                minus the plan's confidence. The method is that of loss="pac".
 
         Returns:
             The first entry, with `epsilon` None, is the number of additional people in the same mix
@@ -237,7 +238,7 @@ class Plan(QuestionPlan):
         The wording is that of `release.verdict`.
         """
         each, precise = self.precision
-        said = [precise] if self._gain is None else [precise, gain_words(self._gain)]
+        said = [precise] if self._gain is None else [precise, gain_words(self._gain, self.best)]
         helps = helps_most(one.help for one in self.options)
         return ReleaseVerdict(each, self._gain, helps, (*said, self.hint))
 
@@ -319,6 +320,41 @@ class Plan(QuestionPlan):
     def hint(self) -> str:
         """One sentence on what would help most."""
         return hint_of(self.options, self.loss, self.confidence)
+
+    @cached_property
+    def caps(self) -> tuple[CapOutcome, ...]:
+        """The method that `auto` uses, and then the one that suits the other of two aims.
+
+        The aims are a short interval and a small PAC error. Empty if no cap is chosen for
+        intervals, as for other losses.
+        """
+        if self.neighbours != "replace" or not (self.weighs and self.goal.by_interval):
+            return ()
+        other = "optimal" if self.best == NARROWEST else NARROWEST
+        tried = {each: self.trial.asking(method=each) for each in (self.best, other)}
+        return tuple(
+            CapOutcome(name, each.most, each.found.reach, each.errors.pac)
+            for name, each in tried.items()
+        )
+
+    @property
+    def compared(self) -> str:
+        """Two sentences on the interval and the error with both caps.
+
+        Empty if no cap is chosen for intervals, or if two digits of both numbers are the same.
+        """
+        rounded = {(number(each.half_width, 2), number(each.error, 2)) for each in self.caps}
+        if len(rounded) < 2:
+            return ""
+        taken, other = self.caps
+        aims = {NARROWEST: "a short interval"}
+        aim, aside = (aims.get(each.method, "the smallest error") for each in self.caps)
+        return (
+            f"This cap is chosen for {aim}: ±{number(taken.half_width)}, and an error of at most "
+            f"{number(taken.error)} at {percent(self.confidence)}. With the cap for {aside}, ε = "
+            f'{number(other.cap)} (method="{other.method}"), these would be '
+            f"±{number(other.half_width)} and {number(other.error)}."
+        )
 
     @cached_property
     def lower_bound(self) -> float:
@@ -463,6 +499,7 @@ class Plan(QuestionPlan):
             "lower_bound": self.lower_bound,
             "sensitivity": [each._asdict() for each in self.sensitivity],
             "curve": self.curve,
+            **({"caps": [each._asdict() for each in self.caps]} if self.caps else {}),
         }
 
 
@@ -486,6 +523,22 @@ def plan_of(trial: Trial) -> Plan:
         neighbours=trial.neighbours,
         cap=trial.cap,
     )
+
+
+class CapOutcome(NamedTuple):
+    """The forecast of a method that chooses a cap for a short interval or for a small error.
+
+    Attributes:
+        method: the name of the method.
+        cap: the most that anyone spends.
+        half_width: half of the length of the interval, in data units.
+        error: the PAC error of the estimate, in data units.
+    """
+
+    method: str
+    cap: float
+    half_width: float
+    error: float
 
 
 class _Single(NamedTuple):

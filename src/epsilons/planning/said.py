@@ -120,7 +120,7 @@ def central_sheet(plan: Plan) -> Sheet:
         (
             *_central_explained(plan),
             *_warned(plan.warnings),
-            *_advised(plan.advice, plan.aside, *_guess(plan, told)),
+            *_advised(f"{plan.advice} {plan.compared}".strip(), plan.aside, *_guess(plan, told)),
         ),
         tuple(_sides(plan, told)),
         (

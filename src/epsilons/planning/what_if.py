@@ -246,14 +246,13 @@ def hint_of(options: Sequence[Option], loss: str, confidence: float) -> str:
         loss: the loss of the error that they reduce.
         confidence: the confidence of the PAC error.
     """
+    error = f"error at {percent(confidence)}" if loss == "pac" else "typical error"
     if not helps_most(each.help for each in options):
-        error = f"error at {percent(confidence)}" if loss == "pac" else "typical error"
         return (
             "What would help most: nothing much. None of the other assumptions, guesses and small "
             f"changes of budgets tried makes the {error} {number(WORTH)} × smaller."
         )
     endlessly = "zero" if options[0].error == 0.0 else "finite"
-    error = "" if loss == "pac" else "typical error"
     return help_words(options[0].help, error, endlessly=endlessly)
 
 

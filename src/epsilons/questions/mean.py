@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
 import numpy as np
 
 from epsilons import door, parameters, words
-from epsilons.budgets.allocation import RULES, Allocation
+from epsilons.budgets.allocation import Allocation, rules_for
 from epsilons.budgets.levels import Classes
 from epsilons.draws.mechanisms import Additive, SumAndSquares, build, build_moments
 from epsilons.errors import ArgumentError, DataError
@@ -255,7 +255,8 @@ class Mean(Question):
     def goal(self) -> MeanGoal:
         """The assumption, and the error to minimize."""
         guess = WIDEST if self.spread is None else self.spread
-        return MeanGoal(self.assumption, self.loss, self.confidence, guess)
+        tested = self.bounds is not None and not self.of_some
+        return MeanGoal(self.assumption, self.loss, self.confidence, guess, tested=tested)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
@@ -263,7 +264,7 @@ class Mean(Question):
             return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:
             return FOUND
-        return (*RULES, *ADAPTIVE) if neighbours == "replace" else METHODS
+        return (*rules_for(self.goal), *ADAPTIVE) if neighbours == "replace" else METHODS
 
     @property
     def varies(self) -> str:

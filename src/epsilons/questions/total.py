@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from epsilons import door, parameters, words
-from epsilons.budgets.allocation import RULES, Allocation
+from epsilons.budgets.allocation import Allocation, rules_for
 from epsilons.draws.mechanisms import Additive, TwoSums, build
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.loading import later
@@ -85,11 +85,11 @@ class Total(Question):
     @property
     def goal(self) -> MeanGoal:
         """The assumption, and the error to minimize."""
-        return MeanGoal(self.assumption, self.loss, self.confidence)
+        return MeanGoal(self.assumption, self.loss, self.confidence, tested=True)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
-        return RULES if neighbours == "replace" else (_LAPLACE,)
+        return rules_for(self.goal) if neighbours == "replace" else (_LAPLACE,)
 
     def policy(self, neighbours: str) -> str:
         """Return how missing values are treated: "error", or "exclude" if they add 0."""

@@ -120,6 +120,11 @@ class Goal(ABC):
     def drawn_square(self, n: int) -> float:
         """The squared sampling error of n people with equal weights, summed over all numbers."""
 
+    @property
+    def by_interval(self) -> bool:
+        """Whether `auto` may choose the cap for which the interval is shortest."""
+        return False
+
     def told(self, bias: float) -> float:
         """The part of the risk caused by budgets related to values, for weights with this bias.
 
@@ -166,10 +171,12 @@ class MeanGoal(Goal):
             value.
         design: the design effect Σd² / Σd of people with weights d. It affects the choice of the
             estimator, but no published claim: claims use Σd² of the people at each level.
+        tested: whether the interval of a release tests each possible mean: see `risk.lorenz`.
     """
 
     spread: float = mean.WIDEST
     design: float = field(default=1.0, kw_only=True)
+    tested: bool = field(default=False, kw_only=True)
 
     statistic: ClassVar[str] = "mean"
     categories: ClassVar[None] = None
@@ -250,6 +257,11 @@ class MeanGoal(Goal):
         """Whether `risk` is a quantile above the median that depends only on bias and scale."""
         related = self.assumption.related is not False and not self.assumption.sampled
         return self.loss == "pac" and related and self.confidence >= 0.5 and not self.guessed
+
+    @property
+    def by_interval(self) -> bool:
+        """Whether `auto` may choose the cap for which the interval is shortest."""
+        return self.tested and self.by_bias and self.assumption.anything
 
     @property
     def log_pac(self) -> float:
@@ -392,5 +404,5 @@ def goal_of(words: Words, categories: int | None, spread: float = mean.WIDEST) -
     """
     if categories is None:
         parameters.loss_of_a_mean(words[1])
-        return MeanGoal(*words, spread)
+        return MeanGoal(*words, spread, tested=True)
     return CellsGoal(*words, categories)

@@ -26,7 +26,7 @@ from epsilons.risk.spread import (
 )
 from epsilons.risk.tails.laplace import GIVEN
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
-from epsilons.types import Booleans, Floats
+from epsilons.types import Booleans, Floats, Integers
 
 # If the estimate describes the given people, and budgets may be related to values, only the noise
 # is random. If the mean of these people is T, the estimate without noise is between two limits that
@@ -175,10 +175,7 @@ class LorenzCurve:
             return max(mean.deviation_of(self._weighing, half, 0.0, beta), half)
 
         def laplace(halves: Floats) -> Floats:
-            """The formula of `laplace_quantile`, for an array. Proof: docs/proofs/risk.md (28)."""
-            ratio = halves / scale
-            log_cosh = ratio + np.log1p(np.exp(-2.0 * ratio)) - math.log(2.0)
-            return np.maximum(scale * (log_cosh - math.log(beta)), halves)
+            return np.maximum(scale * _laplace_quantile(halves / scale, beta), halves)
 
         if self._at_once == 1:
             return np.vectorize(exact, otypes=[np.float64])
@@ -196,6 +193,49 @@ class LorenzCurve:
             return np.asarray(np.minimum(found[at] + halves - nodes[at], found[at + 1]))
 
         return far
+
+
+def _laplace_quantile(ratio: Floats, beta: float) -> Floats:
+    """The 1 − beta quantile of |ratio + Laplace(1)| for ratios ≥ 0, where it exceeds the ratio.
+
+    Proof: docs/proofs/risk.md (28).
+    """
+    log_cosh = ratio + np.log1p(np.exp(-2.0 * ratio)) - math.log(2.0)
+    return np.asarray(log_cosh - math.log(beta))
+
+
+def half_widths(levels: Floats, counts: Integers, caps: Floats, beta: float) -> Floats:
+    """For each cap, half of the length of the interval, if the estimate is the middle of the range.
+
+    This is `LorenzCurve.half_width` for effective budgets min(ε, cap), Laplace noise, and budgets
+    that are related to values in any way, for many caps at once. Proof: docs/proofs/lorenz.md (11).
+
+    Args:
+        levels: the distinct budgets, ascending.
+        counts: the number of people at each level.
+        caps: the caps, all above 0 and finite.
+        beta: the error probability.
+    """
+    caps = caps[:, None]
+    people = np.append(0.0, np.cumsum(counts))
+    held = np.append(0.0, np.cumsum(counts * np.minimum(levels, caps.max())))
+    below = np.searchsorted(levels, caps, side="right")
+
+    def strictest(share: Floats) -> Floats:
+        """The sum of the effective budgets of this share of people, the strictest."""
+        number = share * people[-1]
+        above = held[below] + caps * (number - people[below])
+        return np.asarray(np.where(number <= people[below], np.interp(number, people, held), above))
+
+    total = strictest(np.ones_like(caps))
+
+    def kept(truth: Floats) -> Booleans:
+        least, rest = strictest(truth), strictest(1.0 - truth)
+        half = np.maximum((total - least - rest) / 2.0, 0.0)
+        far = np.maximum(_laplace_quantile(half, beta), half)
+        return np.asarray((least - rest) / 2.0 <= far)
+
+    return _last(kept, np.full(len(caps), 0.5)) - 0.5
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,7 @@ from epsilons.budgets.allocation.rules import (
     Rule,
     affine,
     best_cap,
+    narrowest,
     optimal,
     promising,
     staircase,
@@ -41,12 +42,15 @@ from epsilons.budgets.levels import Budgets, People, as_budgets, budgets_of_peop
 from epsilons.errors import BudgetError
 from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of, guess_for
+from epsilons.risk.lorenz import curve_of
 from epsilons.types import About, Allocated, Edges, Floats, Integers, Labels, Loss, RuleName
 
 __all__ = [
     "FREQUENCY_RULES",
+    "NARROWEST",
     "RULES",
     "SEVERAL_RULES",
+    "TESTED_RULES",
     "Allocation",
     "allocate",
     "allocate_for",
@@ -74,6 +78,16 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     }
 )
 """Every rule for a mean, by name."""
+
+_CLEARLY: Final = 0.95
+"""`auto` chooses the cap for the interval only if this makes the product of the interval's length
+and the risk smaller than this fraction of what it is with the least risk."""
+
+NARROWEST: Final = "narrowest"
+"""The name of the rule that chooses the cap for the interval."""
+
+TESTED_RULES: Final[Mapping[str, Rule]] = MappingProxyType({**RULES, NARROWEST: narrowest})
+"""Every rule for a mean if `auto` may choose the cap for its interval, by name."""
 
 FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -231,7 +245,9 @@ def allocate(
         loss: "mse"; "pac", the quantile of the absolute error at probability `confidence`; or, for
             frequencies, "largest": see `epsilons.frequencies`.
         confidence: strictly between 0 and 1.
-        method: "auto" for the rule of least risk, or the name of a rule.
+        method: "auto" for the rule of least risk, or the name of a rule. For "pac" of people with
+            `related` True, "auto" is "narrowest", a cap for a short interval, if this makes the
+            interval shorter by a clearly larger factor than it makes the risk larger.
 
     Returns:
         The allocation: spent budgets, weights, noise and risk, on a unit range.
@@ -259,13 +275,31 @@ def allocate(
 
 def rules_for(goal: Goal) -> Mapping[str, Rule]:
     """Return the rules for the statistic of a goal."""
-    return _RULES[goal.statistic]
+    return TESTED_RULES if goal.by_interval else _RULES[goal.statistic]
 
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     """Return the allocation, like `allocate`, for arguments that are already checked."""
     if method != "auto":
         return allocation_of(budgets, goal, method, rules_for(goal)[method](budgets, goal))
+    best = _least_risk(budgets, goal)
+    if goal.by_interval:
+        narrow = allocation_of(budgets, goal, NARROWEST, narrowest(budgets, goal))
+        if _price(narrow) < _CLEARLY * _price(best):
+            return narrow
+    return best
+
+
+def _price(allocation: Allocation) -> float:
+    """Return the forecast half-width of the interval times the risk of the estimate."""
+    if not math.isfinite(allocation.scale):
+        return math.inf
+    width = curve_of(allocation.weighing).half_width(1.0, 1.0 - allocation.goal.confidence)
+    return width * allocation.risk
+
+
+def _least_risk(budgets: Budgets, goal: Goal) -> Allocation:
+    """Return the allocation of least risk with Laplace noise or staircase noise."""
     best = _best_laplace(budgets, goal)
     if "staircase" not in rules_for(goal):
         return best

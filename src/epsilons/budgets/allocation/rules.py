@@ -17,6 +17,7 @@ from epsilons.budgets.levels import Budgets, dot, summed
 from epsilons.draws.noise import Staircase
 from epsilons.risk import OPEN, Moments, StairNoise, SumNoise, Weighing
 from epsilons.risk.goals import Goal
+from epsilons.risk.lorenz import curve_of, half_widths
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
@@ -190,15 +191,10 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
         The best τ that was evaluated; no point of the grid is better.
     """
     prefix = Prefix(budgets)
-    levels, public = prefix.levels, prefix.public
+    public = prefix.public
     if prefix.size == 0:
         return math.inf
-    low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
-    if public:
-        # If the other budgets are tiny, the best cap can be very large.
-        high = max(high, math.log(min(square_cap(budgets, 8.0), _LARGEST))) + math.log(64.0)
-    spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
-    candidates = np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
+    candidates = _grid(budgets, prefix)
     risks = [objective(math.exp(point)) for point in candidates.tolist()]
     best = int(np.argmin(risks))
     left = float(candidates[max(best - 1, 0)])
@@ -208,6 +204,17 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
     if public and objective(math.inf) <= found[0]:
         return math.inf
     return math.exp(found[1])
+
+
+def _grid(budgets: Budgets, prefix: Prefix) -> Floats:
+    """Return the logarithms of caps to try first: some levels, and points in between."""
+    levels = prefix.levels
+    low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
+    if prefix.public:
+        # If the other budgets are tiny, the best cap can be very large.
+        high = max(high, math.log(min(square_cap(budgets, 8.0), _LARGEST))) + math.log(64.0)
+    spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
+    return np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
 
 
 def golden(objective: Callable[[float], float], left: float, right: float) -> float:
@@ -329,6 +336,43 @@ def optimal(budgets: Budgets, goal: Goal) -> Effective:
     alike = Effective(capped(budgets, least), cap=least)
     claims = [goal.risk(weighing_of(budgets, each, goal.noise)) for each in (found, alike)]
     return found if claims[0] <= claims[1] else alike
+
+
+_LONGER: Final = 1.01
+"""An interval may be longer than the shortest by this factor, for a smaller cap: near the shortest,
+its length hardly depends on the cap, and people keep what they do not spend."""
+
+_ROUNDS: Final = 2
+_POINTS: Final = 33
+"""How often the grid of caps below the chosen one is refined, and the number of caps each time."""
+
+
+def narrowest(budgets: Budgets, goal: Goal) -> Effective:
+    """Use the smallest cap for which the interval of a mean is within 1 % of the shortest.
+
+    The forecast is for an estimate in the middle of the range, and for budgets that are related to
+    values in any way: then an interval tests each possible mean. If public people alone have such
+    an interval, nobody else is used. Proof: docs/proofs/lorenz.md (11).
+    """
+    prefix, beta = Prefix(budgets), 1.0 - goal.confidence
+    alone = Effective(capped(budgets, math.inf), cap=math.inf)
+    if prefix.size == 0:
+        return alone
+    caps = np.exp(_grid(budgets, prefix))
+    widths = half_widths(budgets.levels, budgets.counts, caps, beta)
+    best = int(np.argmin(widths))
+    ends = caps[max(best - 1, 0)], caps[min(best + 1, len(caps) - 1)]
+    caps = np.union1d(caps, np.geomspace(*ends, _POINTS))
+    widths = half_widths(budgets.levels, budgets.counts, caps, beta)
+    most = _LONGER * float(widths.min())
+    if prefix.public and curve_of(weighing_of(budgets, alone)).half_width(1.0, beta) <= most:
+        return alone
+    for _ in range(_ROUNDS):
+        first = int(np.argmax(widths <= most))
+        caps = np.geomspace(caps[max(first - 1, 0)], caps[first], _POINTS)
+        widths = half_widths(budgets.levels, budgets.counts, caps, beta)
+    cap = float(caps[np.argmax(widths <= most)])
+    return Effective(capped(budgets, cap), cap=cap)
 
 
 def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:

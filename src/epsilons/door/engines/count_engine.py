@@ -283,7 +283,8 @@ class _Lines:
 
     def found(self, name: str) -> Integers:
         """Return one sum for each line. In SQL the sum of no rows is null."""
-        sums = as_integers(self.result[name].fill_null(0))
+        series = self.result[name]
+        sums = as_integers(series.fill_null(0) if series.null_count() else series)
         return sums if self.units is None else sums * self.units
 
     @cached_property

@@ -17,7 +17,7 @@ from epsilons.door.count.tallies import GRID, HALF, Rule
 from epsilons.door.count.units import BELOW
 from epsilons.door.engines.expressions import Aggregate, floats
 from epsilons.door.engines.floats import finite, less_itself_is_0
-from epsilons.door.engines.table import DIALECTS, Dialect, EngineKind, engine_of
+from epsilons.door.engines.table import DIALECTS, EngineKind, engine_of
 from epsilons.door.given.columns import Columns
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SQUARES",
+    "GridNumber",
     "Square",
     "in_sql",
     "is_moderate",
@@ -51,6 +52,10 @@ grid steps is from 1 / `MODERATE` to `MODERATE`."""
 Square: TypeAlias = tuple[str, str | None, str]
 """A column of integers on the grid; the column of its validity flags; and the name of the
 result."""
+
+GridNumber: TypeAlias = tuple[str, str, tuple[float, float]]
+"""The name of a number on the grid; a column or SQL expression of doubles; and the ends of the
+grid."""
 
 
 def on_grid(
@@ -112,7 +117,7 @@ def _cut(
     """Return numbers in grid steps plus ½, clipped to [0, GRID + ½]."""
     lo, hi = bounds
     if rule is None:
-        steps = (value - lo) * (GRID / (hi - lo))
+        steps = (value - lo if lo else value) * (GRID / (hi - lo))
     else:
         steps = rule(_clipped(table, (value - lo) * (1.0 / (hi - lo)), 1.0)) * float(GRID)
     return _clipped(table, steps + 0.5, GRID + 0.5)
@@ -266,52 +271,65 @@ def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 
 
 def in_sql(
-    rows: nw.LazyFrame[Any],
-    numbers: Sequence[tuple[str, str, tuple[float, float]]],
-    others: Sequence[str],
+    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
 ) -> nw.LazyFrame[Any]:
-    """Return numbers on the grid in one SQL query, for moderate bounds; null if missing.
+    """Return numbers on the grid in SQL, for moderate bounds; null if missing.
 
     Args:
         rows: rows of an engine that supports SQL.
-        numbers: for each number the name of the new column, a column or SQL expression of doubles,
-            and the lower and the upper end of the grid.
+        numbers: the numbers.
         others: SQL expressions of further columns to keep.
     """
-    kind = engine_of(rows).kind
-    sql, steps = DIALECTS[kind], STEPS[kind]
-    made = [
-        f"CAST({steps(sql, value, bounds)} AS BIGINT) AS {sql.name(name)}"
-        for name, value, bounds in numbers
-    ]
+    return NUMBERS[engine_of(rows).kind](rows, numbers, others)
+
+
+def _by_sizes(
+    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Return `steps_by_sizes` in DuckDB's SQL, in two queries.
+
+    DuckDB evaluates a repeated CASE each time, but a repeated difference only once. So lo is
+    subtracted even if it is 0. For a value that is not finite, d is null, or d - |d| is NaN, and
+    TRY_CAST converts NaN to null. So no missing value depends on a comparison.
+    """
+    sql = DIALECTS["duckdb"]
+    number, whole = sql.number, float(GRID)
+    below, within = [], []
+    for name, value, (lo, hi) in numbers:
+        far = f"CASE WHEN {value} > 0 THEN {number(FAR)} ELSE {number(-FAR)} END"
+        near = f"CASE WHEN abs({value}) <= {number(FAR)} THEN {value} "
+        near += f"WHEN isfinite({value}) THEN {far} END"
+        above = f"({near} - {number(lo)})"
+        steps = f"({above} + abs({above})) * {number(0.5 * (GRID / (hi - lo)))} + {number(0.5)}"
+        d = sql.name(name)
+        below.append(f"floor({steps}) - {number(whole)} AS {d}")
+        clipped = f"({d} - abs({d})) * {number(0.5)} + {number(whole)}"
+        within.append(f"TRY_CAST({clipped} AS BIGINT) AS {d}")
+    rows = sql.selected(rows, [*below, *others])
+    return sql.selected(rows, [f"* REPLACE ({', '.join(within)})"]) if within else rows
+
+
+def _clipped_text(
+    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Return grid steps in Spark's SQL, clipped before floor: its floor returns only 64 bits."""
+    sql = DIALECTS["spark"]
+    number, made = sql.number, []
+    for name, value, (lo, hi) in numbers:
+        steps = f"({value} - {number(lo)}) * {number(GRID / (hi - lo))} + {number(0.5)}"
+        cut = f"greatest(least({steps}, {number(GRID + 0.5)}), {number(0.0)})"
+        whole = f"CASE WHEN {value} - {value} = {number(0.0)} THEN floor({cut}) END"
+        made.append(f"CAST({whole} AS BIGINT) AS {sql.name(name)}")
     return sql.selected(rows, [*made, *others])
 
 
-def _by_sizes(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
-    """Return `steps_by_sizes` of `within_reach` in SQL."""
-    (lo, hi), number = bounds, sql.number
-    far = f"CASE WHEN {value} > 0 THEN {number(FAR)} ELSE {number(-FAR)} END"
-    near = f"CASE WHEN abs({value}) <= {number(FAR)} THEN {value} ELSE {far} END"
-    near = f"(CASE WHEN isfinite({value}) THEN {near} END)"
-    above = f"({near} - {number(lo)})" if lo else near
-    steps = f"({above} + abs({above})) * {number(0.5 * (GRID / (hi - lo)))} + {number(0.5)}"
-    d = f"(floor({steps}) - {number(float(GRID))})"
-    return f"({d} - abs({d})) * {number(0.5)} + {number(float(GRID))}"
-
-
-def _clipped_text(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
-    """Return grid steps in SQL, clipped before floor: Spark's floor returns only 64 bits."""
-    (lo, hi), number = bounds, sql.number
-    steps = f"({value} - {number(lo)}) * {number(GRID / (hi - lo))} + {number(0.5)}"
-    cut = f"greatest(least({steps}, {number(GRID + 0.5)}), {number(0.0)})"
-    return f"CASE WHEN {value} - {value} = {number(0.0)} THEN floor({cut}) END"
-
-
-STEPS: Final[dict[EngineKind, Callable[[Dialect, str, tuple[float, float]], str]]] = {
-    "duckdb": _by_sizes,
-    "spark": _clipped_text,
-}
-"""Functions that write numbers on the grid in SQL, by `Engine.kind`."""
+NUMBERS: Final[
+    dict[
+        EngineKind,
+        Callable[[nw.LazyFrame[Any], Sequence[GridNumber], Sequence[str]], nw.LazyFrame[Any]],
+    ]
+] = {"duckdb": _by_sizes, "spark": _clipped_text}
+"""Functions that compute numbers on the grid in SQL, by `Engine.kind`."""
 
 
 def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:

@@ -204,16 +204,18 @@ class QueryPlan:
         return rows
 
     def _in_text(self, table: Columns) -> nw.LazyFrame[Any] | None:
-        """Return numbers on their grids as one SQL query, if the plan has no other columns."""
+        """Return keys and numbers on their grids in SQL, if the plan has no other columns."""
         sql = dialect_of(table.frame)
-        others = self.keys or self.flags or self.pairs or self.folded
-        if sql is None or others or table.ladder is not None:
+        others = self.flags or self.pairs or self.folded or table.ladder is not None
+        if sql is None or others or any(each.kind == "bins" for _, _, each in self.keys.values()):
             return None
         asked = [(name, each.values.column, each.ask) for name, each in self.numbers.values()]
         if any(ask.rule is not None or not is_moderate(ask.ends) for _, _, ask in asked):
             return None
         numbers = [(name, double(table, column, sql), ask.ends) for name, column, ask in asked]
-        return in_sql(table.frame, numbers, plain_budget(table, sql))
+        named = ((sql.name(mark.column), sql.name(name)) for name, mark, _ in self.keys.values())
+        keys = [f"{column} AS {name}" for column, name in named]
+        return in_sql(table.frame, numbers, [*keys, *plain_budget(table, sql)])
 
     def sorted_out(self, parts: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Replace keys by labels, and mark undeclared values in columns that end in `out`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeVa
 import numpy as np
 
 from epsilons import door, parameters
-from epsilons.budgets.allocation import best_cap
+from epsilons.budgets.allocation import NARROWEST, best_cap, rules_for
 from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
@@ -438,7 +438,11 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: kinds.AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
+    estimate: kinds.AnyEstimate,
+    words: Words,
+    budgets: Budgets | None,
+    neighbours: str,
+    method: str,
 ) -> tuple[Side, ...]:
     """Return the results of a release under each assumption on how budgets are related to values.
 
@@ -448,6 +452,7 @@ def side_by_side(
         budgets: the budgets, and the (expected) number of people with each; None if these numbers
             are private.
         neighbours: the neighbouring relation, such as "replace" or "add-remove".
+        method: the method of the release.
 
     Returns:
         A side for each assumption under which intervals are proven.
@@ -459,7 +464,8 @@ def side_by_side(
         if isinstance(estimate, (Scalar, kinds.Pair)):
             low, high = estimate.interval(each, confidence)
         if budgets is not None and estimate.margin.staked:
-            found = stakes(budgets, *goal_for(estimate, (each, loss, confidence), neighbours))
+            goal, noise = goal_for(estimate, (each, loss, confidence), neighbours)
+            found = stakes(budgets, goal, noise, method)
             cap, typical = found.cap, estimate.unit * found.typical
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
@@ -488,13 +494,17 @@ def answers(assumption: Assumption) -> tuple[Assumption, ...]:
     return tuple(replace(assumption, related=related) for related in ordered)
 
 
-def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
-    """The best cap for a goal, and the typical error with this cap."""
-    cap = best_cap(budgets, goal, noise)
-    answer = Effective(capped(budgets, cap), cap=cap)
+def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> Stakes:
+    """The best cap for a goal, and the typical error with this cap.
+
+    If the method chose the cap for the interval, so does this, where the goal allows it.
+    """
+    if method == NARROWEST and goal.by_interval:
+        answer = rules_for(goal)[method](budgets, goal)
+    else:
+        answer = Effective(capped(budgets, best_cap(budgets, goal, noise)))
     typical = goal.rmse(weighing_of(budgets, answer, noise))
-    highest = float(budgets.levels[-1])
-    return Stakes(min(cap, highest) if np.isfinite(highest) else cap, typical)
+    return Stakes(float(answer.spent[-1]), typical)
 
 
 # Releases of several numbers: comparisons of groups, shares, tables.

@@ -253,7 +253,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         If people have weights, False is left out unless this release has `related` False.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
-        sides = side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
+        sides = side_by_side(
+            self.estimate, words_of_it, self._budgets, self.neighbours, self.method
+        )
         weighted = self.spent.weighted
         # With weights, the interval for related=False needs the numbers of people by level and
         # weight. Only a release that assumes related=False stores them.

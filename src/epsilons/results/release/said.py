@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from epsilons import words
+from epsilons.budgets.allocation import NARROWEST
 from epsilons.loading import later
 from epsilons.results.release.derived import Side
 from epsilons.results.release.spending import weights_of
@@ -255,7 +256,7 @@ def cautions(release: Release) -> Iterator[str]:
         yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
     gain = release.verdict.gain
     if gain is not None and gain.is_small:
-        yield gain_words(gain)
+        yield gain_words(gain, release.method)
 
 
 def new_warnings(release: Release) -> Iterator[str]:
@@ -279,7 +280,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
         gain = gain_of(*stake)
         strictest = min(row.epsilon for row in release.spent if row.epsilon > 0.0)
         gain = None if gain is None else gain._replace(strictest=strictest)
-        said += [gain_words(gain)] if gain is not None else []
+        said += [gain_words(gain, release.method)] if gain is not None else []
     helps: tuple[Help, ...] = ()
     if any(one.worth != "precise" for one in each):
         errors = [(side.related, side.error) for side in release.sides]
@@ -561,6 +562,8 @@ def _made(release: Release) -> Iterator[Fact]:
         "largest": "the mean square of the largest error",
         "pac": f"the error not exceeded with probability {percent(release.confidence)}",
     }[release.loss]
+    if release.method == NARROWEST:
+        loss = f"the forecast width of the {percent(release.confidence)} interval"
     yield Fact("Method", release.method)
     yield Fact("Minimized", loss)
     yield Fact("Neighbours", words.neighbours_are(release.neighbours))

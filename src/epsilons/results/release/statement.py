@@ -100,10 +100,10 @@ PAPERS: Final = {
         "replace add-remove"
     ),
     'Cyffers and Ziani, "Limits of Personalizing Differential Privacy Budgets", 2026': (
-        "optimal affine threshold"
+        "optimal narrowest affine threshold"
     ),
     'Chaudhuri and Courtade, "Managing correlations in data and privacy demand", ACM CCS 2025': (
-        "optimal minimax uniform proportional hpm hpf adaptive rappor"
+        "optimal narrowest minimax uniform proportional hpm hpf adaptive rappor"
     ),
     'Kulesza, Suresh and Wang, "Mean Estimation in the Add-Remove Model of Differential Privacy", '
     "ICML 2024": "two-sums open-cells",

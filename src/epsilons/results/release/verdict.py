@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets.allocation import best_cap, rules_for
+from epsilons.budgets.allocation import NARROWEST, best_cap, rules_for
 from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.results.report.numbers import number
@@ -314,14 +314,24 @@ def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Ga
     )
 
 
-def gain_words(gain: Gain) -> str:
-    """Describe the gain from personal budgets in a sentence."""
+def gain_words(gain: Gain, method: str = "") -> str:
+    """Describe the gain from personal budgets in a sentence.
+
+    Args:
+        gain: the gain.
+        method: the name of the rule that was used.
+    """
     strictest = f"giving everyone ε = {number(gain.strictest)}"
     people = f"the {gain.left_out:,} strictest" if gain.left_out > 1 else "the strictest person"
     single = f"leaving {people} out" if gain.left_out else strictest
     times = f"{gain.over_single:.2f} ×"
+    smaller = f"{1.0 / gain.over_single:.2f}" if gain.over_single > 0.0 else "∞"
+    if gain.is_small and method == NARROWEST:
+        return (
+            f"The cap is chosen for the interval: the typical error is {smaller} × that of "
+            f"{single}."
+        )
     if gain.is_loss:
-        smaller = f"{1.0 / gain.over_single:.2f}" if gain.over_single > 0.0 else "∞"
         return f"Personal budgets are a loss here: {single} makes the error {smaller} × smaller."
     if gain.is_small:
         why = "so many people are strict" if not gain.left_out else "leaving them out costs little"
