@@ -68,7 +68,9 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
     """
     cases: dict[tuple[str, str, int], list[pytest.Item]] = {}
     for item in items:
-        mark = next((each for each in item.iter_markers() if each.name in HOW), ROTATES)
+        # The last of a test's own marks is that of the case.
+        marks = (*reversed(item.own_markers), *item.iter_markers())
+        mark = next((each for each in marks if each.name in HOW), ROTATES)
         if mark.name == "rotates":
             name, kind = item.nodeid.partition("[")[0], ""
             if "each" in mark.kwargs:

@@ -43,6 +43,10 @@ def test_marks_say_which_cases_run(
         @pytest.mark.parametrize("engine", ["a", "b"])
         def test_engines(engine, size): pass
 
+        @pytest.mark.rotates(4)
+        @pytest.mark.parametrize("case", [*range(7), pytest.param(99, marks=pytest.mark.always)])
+        def test_some(case): pass
+
         @pytest.mark.parametrize("case", [*range(24), pytest.param(99, marks=pytest.mark.always)])
         def test_many(case): pass
 
@@ -65,12 +69,14 @@ def test_marks_say_which_cases_run(
     found = pytester.runpytest_inprocess(*options).outlines
     count = {name: sum(f"::test_{name}[" in line for line in found) for name in NAMES}
     assert count.pop("simulated") + count.pop("killed") == 3
+    assert count.pop("some") in (2, 3)
+    assert any("::test_some[99]" in line for line in found)
     assert count == {"engines": 4, "many": 3, "refusals": 30, "few": 10}
     assert sum("::test_engines[a" in line for line in found) == 2
     assert any("::test_many[99]" in line for line in found)
 
 
-NAMES = ("engines", "many", "refusals", "few", "simulated", "killed")
+NAMES = ("engines", "some", "many", "refusals", "few", "simulated", "killed")
 
 
 def test_no_case_waits_for_more_than_a_dozen_turns() -> None:
