@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons.ledger.book import FEW
 
 NUMBERS = "who,v,e\n1,3,1\n2,4,1\n3,5,1\n9007199254740993,5,1\n"
 READERS: dict[str, Callable[[str], Any]] = {
@@ -102,17 +103,32 @@ def test_dates_are_no_budgets(tmp_path: Path) -> None:
         assert [ledger.account(who).budget for who in (1, 2, 3, 4)] == [0.0] * 4
 
 
-def test_accounts_of_both_kinds_stay_apart(tmp_path: Path) -> None:
+def test_a_few_people_are_found_by_text_and_by_number(tmp_path: Path) -> None:
+    """A few people of many are looked up in the database, if need be under the other type."""
+    with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
+        ledger.enrol(pl.DataFrame({"who": range(FEW * 10)}), person="who", epsilon=1.0)
+        ledger.enrol(person=["70", "80"], epsilon=1.0)
+        published(ledger, "text", pl.DataFrame({"who": ["x", "7", "70"], "v": [1.0, 2.0, 3.0]}))
+        published(ledger, "numbers", pl.DataFrame({"who": [99, 7, 70], "v": [1.0, 2.0, 3.0]}))
+        assert [ledger.account(who).spent for who in (7, "70", 8, 80)] == [0.5, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("others", [0, FEW * 10], ids=["all are read", "a few are looked up"])
+def test_accounts_of_both_kinds_stay_apart(others: int, tmp_path: Path) -> None:
     """An integer id and the same id as text stay two accounts if an earlier version made both."""
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
-        ledger.enrol(person=[17, 18], epsilon=[1.0, 2.0])
+        ledger.enrol(
+            person=[17, 18, *range(100, 100 + others)], epsilon=[1.0, 2.0, *[1.0] * others]
+        )
         assert ledger.enrol(person=["17", "x"], epsilon=[1.0, 2.0]).new == 1
         store = ledger._book.store
         with store.write():
             store.run("UPDATE accounts SET person = ? WHERE person = ?", b"s:18", b"s:x")
+        ledger.enrol(pl.DataFrame({"who": [18]}), person="who", epsilon=1.5)
+        assert [ledger.account(who).budget for who in (18, "18")] == [1.5, 2.0]
         ledger.withdraw("18")
         assert ledger.account("18").budget == 0.0
-        assert ledger.account(18).budget == 2.0
+        assert ledger.account(18).budget == 1.5
         ledger.withdraw("17")
         assert ledger.account(17).budget == 0.0
 
