@@ -439,6 +439,21 @@ def test_a_closer_look_asks_for_nothing_farther_out() -> None:
     assert third.odds == second.odds[::-1]
 
 
+def test_everyone_pays_for_the_selections_of_all_rounds() -> None:
+    counted = nobody([0.5, 1.0], [15_000, 15_000])
+    steps = outer(partial(always, counted), GOAL, neighbours="replace")
+    drawn: list[Any] = [next(steps).mechanism]
+    answer: Any = noisy(drawn[0], {40.0: 1e6})
+    try:
+        while True:  # both ends are in one bucket, so there is another round
+            drawn.append(steps.send(answer).mechanism)
+            answer = 300
+    except StopIteration as end:
+        losses = end.value.losses
+    assert len(drawn) >= 5
+    assert losses == tuple(map(sum, zip(*(each.losses for each in drawn), strict=True)))
+
+
 def test_a_window_has_as_many_cells_as_the_prior_counts_on() -> None:
     """All cells of a window have the same prior, so ln(cells) is the log-odds against one cell."""
     for cells in ZOOM[1:]:

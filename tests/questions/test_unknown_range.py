@@ -164,15 +164,17 @@ class Untouched(ep.Seeded):
     bytes = words
 
 
-def test_too_few_people_are_told_before_anything_is_drawn() -> None:
+@pytest.mark.parametrize("assumed", [{}, GAUSSIAN], ids=["any", "gaussian"])
+def test_too_few_people_are_told_before_anything_is_drawn(assumed: dict[str, Any]) -> None:
     values = np.random.default_rng(1).normal(0.0, 1.0, 100)
     with pytest.raises(BudgetError, match="people with budgets like these") as refusal:
-        ep.mean(values, bounds=None, epsilon=0.1, source=Untouched(1))
+        ep.mean(values, bounds=None, epsilon=0.1, source=Untouched(1), **assumed)
     words = str(refusal.value)
     enough = int(words.split("About ")[1].split()[0])
     assert 100 < enough < 100_000
     more = np.random.default_rng(1).normal(0.0, 1.0, enough)
-    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1))  # the suggested number is enough
+    # The suggested number is enough.
+    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1), **assumed)
 
 
 def test_missing_values() -> None:
