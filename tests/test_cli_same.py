@@ -154,6 +154,7 @@ def plain(words: list[str], given: dict[str, str]) -> list[str]:
     return [*(word for each in rest for word in each), *words]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("words", "same"), MEANS, ids=lambda each: str(each)[:60])
 def test_a_mean(
     table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
@@ -176,6 +177,7 @@ def test_a_mean_of_an_unknown_range(
     assert found == called(again, ep.mean, **usual | same)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("words", "same"), FREQUENCIES, ids=lambda each: str(each)[:60])
 def test_frequencies(
     table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
@@ -233,6 +235,7 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize(("words", "same"), PLANS, ids=lambda each: str(each)[:60])
 def test_a_plan(again: Callable[[], None], words: list[str], same: dict[str, Any]) -> None:
     # One level is given twice, and its counts are added.

@@ -177,7 +177,7 @@ CENTRAL: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.always
 @pytest.mark.parametrize("kind", list(CENTRAL))
 def test_every_central_release_is_charged_once(ledger: ep.Ledger, kind: str) -> None:
     ledger.enrol(person=WHO, epsilon=[100 * each for each in EPSILON])

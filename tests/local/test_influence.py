@@ -73,6 +73,7 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
         yield Reports(mechanism.kind, mechanism.parameters, True, np.full(k, epsilon), tuple(each))
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_by_attack(name: str, weights: str) -> None:
@@ -152,6 +153,7 @@ def test_a_release_says_what_lies_can_do() -> None:
             assert release.to_dict()["influence_of_one"] == release.influence(1)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> None:

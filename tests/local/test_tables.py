@@ -24,6 +24,7 @@ from tests.local.tables import BIT, SECRET, at_70, entries, refused, reordered
 from tests.local.test_randomizer import CASES, MENU, PEOPLE, reports_of
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", CASES)
 def test_columns_go_there_and_back(name: str) -> None:
     mechanism, _ = CASES[name]

@@ -77,7 +77,7 @@ def said(pieces: Pieces, *at: int) -> Any:
     return pieces.rate * (j + abs(k - j if x >= 0 else k + j))
 
 
-@pytest.mark.rotates(4)
+@pytest.mark.always
 @settings(deadline=None, max_examples=60)
 @given(
     rate=st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 10**6)),

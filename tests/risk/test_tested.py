@@ -337,6 +337,7 @@ def varied(offset: float, quiet: float = 1.0 / 3.0, scale: float = 0.004) -> Var
     return VariedTests(whole, 0.0, 0.0, np.array([offset, 0.04 + offset * offset]), quiet)
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize("offset", [0.0, 0.2, -0.45])
 def test_a_variance_has_the_noise_of_both_sums(offset: float) -> None:
