@@ -2,10 +2,12 @@
 
 python -m benchmarks --only ledger
 python -m benchmarks.ledger 1000000 5      ratios for so many people, from so many turns
+python -m benchmarks.ledger once 10000000  each step once on PostgreSQL, with the server's time
 """
 
 from __future__ import annotations
 
+import os
 import resource
 import sqlite3
 import subprocess
@@ -167,10 +169,21 @@ def on_sqlite() -> Iterator[tuple[Bare, Path]]:
 @contextmanager
 def on_postgres() -> Iterator[tuple[Bare, str]]:
     """Yield bare tables, and the place for a ledger, on PostgreSQL."""
+    with server.running() as address:
+        import psycopg
+
+        with psycopg.connect(address, autocommit=True) as link:
+            link.execute("CREATE SCHEMA bare")
+        with postgres_tables(address) as bare:
+            yield bare, address
+
+
+@contextmanager
+def postgres_tables(address: str) -> Iterator[Bare]:
+    """Yield bare tables in the schema `bare` of a server."""
     import psycopg
 
-    with server.running() as address, psycopg.connect(address, autocommit=True) as link:
-        link.execute("CREATE SCHEMA bare")
+    with psycopg.connect(address, autocommit=True) as link:
         link.execute("SET search_path = bare")
 
         def many(table: str, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -182,7 +195,7 @@ def on_postgres() -> Iterator[tuple[Bare, str]]:
                 link.execute("ANALYZE wanted")
 
         words = {"integer": "BIGINT", "bytes": "BYTEA", "clustered": ""}
-        yield Bare(link, many, words), address
+        yield Bare(link, many, words)
 
 
 DATABASES: dict[str, Callable[[], Any]] = {"SQLite": on_sqlite}
@@ -247,6 +260,95 @@ def ratios(people: int, turns: int) -> Iterator[Result]:
         yield tell(Result(name, figure, "×", TIMES, True, found.note, low, high, confidence))
 
 
+def once(people: int) -> None:
+    """Print what each step takes once on PostgreSQL, each in its own process.
+
+    Autovacuum is off: it would work for one step during another.
+    """
+    import psycopg
+
+    with tempfile.TemporaryDirectory() as folder, server.running("autovacuum=off") as address:
+        path = Path(folder) / "people.parquet"
+        table(people).write_parquet(path)
+        with psycopg.connect(address, autocommit=True) as link:
+            link.execute("CREATE SCHEMA bare")
+            link.execute("CREATE SCHEMA ledger")
+            main = int(_fields(Path(f"/proc/{link.info.backend_pid}/stat"))[1])
+        for step in STEPS:
+            words = ", ".join(map(repr, (step, str(path), address, main)))
+            command = [sys.executable, "-c", f"from benchmarks.ledger import take; take({words})"]
+            subprocess.run(command, check=True)
+
+
+def take(step: str, path: str, address: str, main: int) -> None:
+    """Take a step of `once`, and print its times and the peak memory of this process."""
+
+    def told(name: str, run: Callable[[], object]) -> None:
+        before, mine = server_seconds(main), time.process_time()
+        wall = seconds(run)
+        mine, served = time.process_time() - mine, server_seconds(main) - before
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"{name:>8}: {wall:7.1f} s, Python {mine:6.1f} s, server {served:6.1f} s, "
+            f"peak {peak:.2f} GiB",
+            flush=True,
+        )
+
+    STEPS[step](path, address, told)
+
+
+def server_seconds(main: int) -> float:
+    """Return the processor time of a server: of its main process, and of its children."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = _fields(stat)
+        except OSError:  # the process has ended
+            continue
+        if stat.parent.name == str(main):
+            ticks += sum(map(int, fields[11:15]))  # with children that have ended
+        elif fields[1] == str(main):
+            ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _fields(stat: Path) -> list[str]:
+    """Return the fields of /proc/…/stat after the name of the program."""
+    return stat.read_text().rpartition(")")[2].split()
+
+
+Told = Callable[[str, Callable[[], object]], None]
+
+
+def _mean_step(path: str, _: str, told: Told) -> None:
+    told("mean", lambda: plain(path))
+
+
+def _ledger_step(path: str, address: str, told: Told) -> None:
+    where = f"{address}&options=-csearch_path%3Dledger"
+    try:
+        ledger = ep.Ledger(where)
+    except ep.errors.LedgerError:
+        with ep.Ledger.create(where) as ledger:
+            told("enrol", lambda: ledger.enrol(path, person="who", epsilon="e"))
+            with ledger._book.store.write():
+                ledger._book.store.run("ANALYZE")
+        return
+    with ledger:
+        told("charge", lambda: kept(path, ledger, "a"))
+
+
+def _bare_step(path: str, address: str, told: Told) -> None:
+    data = pl.read_parquet(path)
+    with postgres_tables(address) as bare:
+        told("bare in", lambda: bare.enrol(data))
+        bare.run("ANALYZE")
+        told("bare", lambda: bare.charge(data, 1))
+
+
+STEPS = {"mean": _mean_step, "enrol": _ledger_step, "charge": _ledger_step, "bare": _bare_step}
+
+
 def section(*, quick: bool) -> Section:
     """Return the section on releases with and without a ledger."""
     found = [*ratios(PEOPLE, 2 if quick else 5), *ratios(PEOPLE // 10, 5)]
@@ -269,6 +371,10 @@ def section(*, quick: bool) -> Section:
     return Section("Ledger", text, tuple(found))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "once":
+    for count in sys.argv[2:]:
+        print(f"{int(count):,} people", flush=True)
+        once(int(count))
+elif __name__ == "__main__":
     for each in ratios(int(sys.argv[1]), int(sys.argv[2])):
         assert each.name

@@ -59,7 +59,9 @@ NEW = frozenset(
         "risk.WeighedClasses",
         "risk.WeighedInStages",
         "risk.ReportedPiecewise",
+        "risk.VariedForms",
         "risk.VariedTests",
+        "risk.WeighedForms",
         "risk.WeighedTests",
     }
 )

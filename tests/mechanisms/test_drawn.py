@@ -213,7 +213,7 @@ def test_as_many_stay_as_coins_say() -> None:
 def test_fractions_are_computed_once() -> None:
     """Losses are computed only once: a ladder can have thousands of rungs (budget levels)."""
     counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
-    for mechanism in (pair_of("transformed"), cell_sums(), counts):
+    for mechanism in (sums_of("transformed"), cell_sums(), counts):
         assert mechanism.losses is mechanism.losses
     law = DiscreteLaplace(Fraction(3))
     assert law.pieces is law.pieces

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from epsilons.risk import mean
+from epsilons.risk.forms import WeighedForms
 from epsilons.risk.margins import Weighed
 from epsilons.risk.moments import Function, RatioMoments, SoftMoments, Varied, WeighedMoments
 from epsilons.risk.spread import Seen, Spreading
@@ -155,7 +156,7 @@ def weighed(n: int = 900, kind: type[WeighedMoments] = WeighedMoments) -> Weighe
     return kind(whole, 1e-8, 1e-11, shares)
 
 
-KINDS = pytest.mark.parametrize("kind", [WeighedMoments, WeighedTests])
+KINDS = pytest.mark.parametrize("kind", [WeighedMoments, WeighedTests, WeighedForms])
 
 
 ALL = [Assumption(about, r) for about in ("people", "population") for r in (True, 0.05, False)]
@@ -202,7 +203,7 @@ def test_shares_that_drowned_tell_nothing(kind: type[WeighedMoments]) -> None:
         assert margin.mean(1, RELATED, 0.9).interval == (0.0, 1.0)
         assert margin.slope(RELATED, 0.9).interval == (-math.inf, math.inf)
         assert margin.correlation(RELATED, 0.9).interval == (-1.0, 1.0)
-    open_ = RatioTests if kind is WeighedTests else RatioMoments
+    open_ = RatioMoments if kind is WeighedMoments else RatioTests
     empty = open_(drawn=np.full(9, -3.0), scale=5.0, slack=0.0, largest=1.0, equal=True)
     assert empty.covariance(RELATED, 0.9).interval == (-0.25, 0.25)
     assert empty.slope(RELATED, 0.9).interval == (-math.inf, math.inf)

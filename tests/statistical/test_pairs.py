@@ -26,9 +26,10 @@ from epsilons.door import GRID
 from epsilons.door.count.units import cut, nine_cells
 from epsilons.draws.mechanisms import build_histogram
 from epsilons.draws.mechanisms.add_remove import build_cell_sums
+from epsilons.risk.forms import WeighedForms
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import Estimated
-from epsilons.risk.tested import _REST, _SHAPE, RatioTests, TestedMoments, WeighedTests
+from epsilons.risk.tested import _SHAPE, REST, RatioTests, TestedMoments
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.tallied import tallied
@@ -101,7 +102,7 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
         found = mechanism.estimates(
             mechanism.draw(source, total=mechanism.total(tallied(cells=cells)))
         )
-        return WeighedTests(mechanism.weighing, 2e-8, mechanism.slack, found)
+        return WeighedForms(mechanism.weighing, 2e-8, mechanism.slack, found)
     from fractions import Fraction
 
     ladder = Ladder(LEVELS, fine=False)
@@ -136,7 +137,7 @@ def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[
     for x, y, margin in drawn_all(case, runs):
         told_by = margin
         if smaller != 1.0:
-            assert isinstance(margin, WeighedTests)
+            assert isinstance(margin, WeighedForms)
             less = dataclasses.replace(margin.weighing, scale=margin.weighing.scale * smaller)
             told_by = dataclasses.replace(margin, weighing=less)
         for name in names:
@@ -171,7 +172,7 @@ def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats)
     slope = float(np.mean(x * y) - x.mean() * y.mean()) / float(x.var())
     form = (-slope, 1.0, 0.0) if name == "slope" else (-0.5 * slope, 1.0, -0.5 * slope / ratio**2)
     known = margin._known(case.assumption, 1.0 - CONFIDENCE)
-    part = _REST if name == "slope" else _REST - _SHAPE
+    part = REST if name == "slope" else REST - _SHAPE
     drawn = margin._value(form)
     signed = form if drawn < 0.0 else tuple(-each for each in form)
     return abs(drawn) <= margin._reach([signed], known, part)  # type: ignore[list-item]

@@ -315,6 +315,11 @@ class Store(ABC):
         each = (one for batch in ids for one in batch)
         self.insert("wanted", ("place", "person"), enumerate(each))
 
+    def pick(self, accounts: Integers) -> None:
+        """Fill the temporary table `wanted` with numbers of accounts, as positions."""
+        self._step("wanted", self._wanted)
+        self.insert("wanted", ("place",), ((number,) for number in accounts.tolist()))
+
     @staticmethod
     def _lost(problem: BaseException) -> StorageError:
         return StorageError(

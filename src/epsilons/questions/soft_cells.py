@@ -18,6 +18,7 @@ from epsilons.questions.ways import Read
 from epsilons.results.release import Scalar
 from epsilons.results.release.kinds import Pair
 from epsilons.risk.counted import LevelCount
+from epsilons.risk.forms import WeighedForms
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments import SoftMoments
 from epsilons.risk.tested import AnsweredTests, RatioTests, WeighedTests
@@ -112,8 +113,9 @@ def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
 
     def read(mechanism: CellTable, drawn: Any) -> Read:
         slack, shares = mechanism.slack, mechanism.estimates(drawn)
-        margin = WeighedTests(mechanism.weighing, slack + _SLACK, slack, shares)
-        return Read(*asked.answered(AnsweredTests(margin) if asked.excludes else margin))
+        own = (mechanism.weighing, slack + _SLACK, slack, shares)
+        margin = AnsweredTests(WeighedTests(*own)) if asked.excludes else WeighedForms(*own)
+        return Read(*asked.answered(margin))
 
     def build(allocation: Allocation) -> CellTable:
         return build_histogram(allocation, unit=counted.unit)

@@ -15,9 +15,9 @@ from epsilons.questions import soft_cells, ways
 from epsilons.questions.question import Answer, Call, Sentences, Steps
 from epsilons.questions.ways import Read
 from epsilons.results.release.kinds import VarianceEstimate as Estimate
+from epsilons.risk.forms import VariedForms
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.moments import SoftMoments, ThreeCells
-from epsilons.risk.tested import VariedTests
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Variance"]
@@ -104,7 +104,7 @@ class Variance(soft_cells.SoftQuestion):
     def _read(self, mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
         """Compute the variance from the drawn sum and squares."""
         seen = np.array(mechanism.moments(pair))
-        margin = VariedTests(mechanism.weighing, mechanism.slack, 0.0, seen, mechanism.quiet)
+        margin = VariedForms(mechanism.weighing, mechanism.slack, 0.0, seen, mechanism.quiet)
         return Read(*self._estimate(ThreeCells(margin)))
 
     def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:

@@ -47,10 +47,10 @@ _REST: Final = 1.0 - _TOTAL
 _DROWNED: Final = 1e100
 """Shares with a larger absolute value are unusable."""
 
-_MIDDLE: Final = np.array([0.5, 0.0, -0.5])
+MIDDLE: Final = np.array([0.5, 0.0, -0.5])
 """Coefficients of the cells x², 2x(1 − x) and (1 − x)² in a."""
 
-_SQUARE: Final = np.array([0.25, -0.25, 0.25])
+SQUARE: Final = np.array([0.25, -0.25, 0.25])
 """Coefficients of the same cells in a²."""
 
 
@@ -112,18 +112,18 @@ class SoftMoments(Margin, ABC):
     @cached_property
     def _lines(self) -> tuple[Floats, ...]:
         """The coefficients of the cells in a, and in b if there are two columns."""
-        if len(self.shares) == len(_MIDDLE):
-            return (_MIDDLE,)
-        even = np.ones(len(_MIDDLE))
-        return np.kron(_MIDDLE, even), np.kron(even, _MIDDLE)
+        if len(self.shares) == len(MIDDLE):
+            return (MIDDLE,)
+        even = np.ones(len(MIDDLE))
+        return np.kron(MIDDLE, even), np.kron(even, MIDDLE)
 
     def _product(self, i: int, j: int) -> Floats:
         if i != j:
             return np.asarray(self._lines[i] * self._lines[j])
         if len(self._lines) == 1:
-            return _SQUARE
-        even = np.ones(len(_MIDDLE))
-        return np.kron(_SQUARE, even) if i == 0 else np.kron(even, _SQUARE)
+            return SQUARE
+        even = np.ones(len(MIDDLE))
+        return np.kron(SQUARE, even) if i == 0 else np.kron(even, SQUARE)
 
     @cached_property
     def _means(self) -> tuple[float, ...]:

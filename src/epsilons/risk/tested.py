@@ -21,7 +21,7 @@ import numpy as np
 
 from epsilons.frozen import remembered, storable
 from epsilons.risk import mean
-from epsilons.risk.margins import Estimated
+from epsilons.risk.margins import Bounds, Estimated
 from epsilons.risk.moments import (
     AnsweredMoments,
     Function,
@@ -34,19 +34,19 @@ from epsilons.risk.tails.combined import Hull
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
-_MEANS: Final = 0.01
+MEANS: Final = 0.01
 """Part of the error probability for each bound on a mean. Four such parts are reserved."""
 
-_SQUARES: Final = 0.01
+SQUARES: Final = 0.01
 """Part of the error probability for the upper bound on each of the two variances."""
 
 _SHAPE: Final = 0.1
 """Part of the error probability for the ratio of two variances, in a correlation."""
 
-_REST: Final = 1.0 - 4.0 * _MEANS - 2.0 * _SQUARES
+REST: Final = 1.0 - 4.0 * MEANS - 2.0 * SQUARES
 """Part of the error probability that remains for the error of the tested function."""
 
-_ROUNDS: Final = 3
+ROUNDS: Final = 3
 """Number of times that an upper bound on a variance is computed, each time from the last bound."""
 
 _ASIDE: Final = 0.05
@@ -63,9 +63,9 @@ Form = tuple[float, float, float]
 """Coefficients A, B, C of the function A·s² + B·s·t + C·t², for s = a − m and t = b − m′.
 The numbers m and m′ are the true means, or approximations of them."""
 
-_X: Final[Form] = (1.0, 0.0, 0.0)
-_XY: Final[Form] = (0.0, 1.0, 0.0)
-_Y: Final[Form] = (0.0, 0.0, 1.0)
+X: Final[Form] = (1.0, 0.0, 0.0)
+XY: Final[Form] = (0.0, 1.0, 0.0)
+Y: Final[Form] = (0.0, 0.0, 1.0)
 _NONE: Final[Form] = (0.0, 0.0, 0.0)
 
 
@@ -78,13 +78,14 @@ class IntervalInputs(NamedTuple):
         assumption: the assumption about the data.
         beta: the error probability of the interval.
         off: bounds on the errors of both means.
-        squares: bounds on the means of s² and t²; ∞ if they are not used.
+        squares: bounds on the means of s² and t², which are ∞ if they are not used. A subclass can
+            have more such bounds.
     """
 
     assumption: Assumption
     beta: float
     off: tuple[float, float]
-    squares: tuple[float, float]
+    squares: tuple[float, ...]
 
 
 def extent(
@@ -141,7 +142,7 @@ class TestedMoments(SoftMoments, ABC):
         beta: float,  # noqa: ARG002
         off: tuple[float, float],  # noqa: ARG002
     ) -> tuple[float, float]:
-        """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
+        """Bounds on the means of s² and t², each except with probability `SQUARES`·β.
 
         They are ∞ here: no bounds are used unless a subclass has them.
         """
@@ -153,7 +154,7 @@ class TestedMoments(SoftMoments, ABC):
         if not self.readable:
             return Estimated(0.0, -0.25, 0.25)
         known = self._known(assumption, 1.0 - confidence)
-        drawn, reach = self._drawn(0, 1), self._reach([_XY], known, _REST)
+        drawn, reach = self._drawn(0, 1), self._reach([XY], known, REST)
         ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
         return Estimated(*ends)
 
@@ -163,10 +164,10 @@ class TestedMoments(SoftMoments, ABC):
         if not self.readable:
             return Estimated(0.0, 0.0, 0.25)
         known = self._known(assumption, 1.0 - confidence)
-        drawn, form = self._drawn(i, i), (_X, _Y)[i]
-        below = self._reach([_less(_NONE, 1.0, form)], known, _REST)
+        drawn, form = self._drawn(i, i), (X, Y)[i]
+        below = self._reach([_less(_NONE, 1.0, form)], known, REST)
         low = min(max(drawn - below, 0.0), 0.25)
-        high = min(max(drawn + self._reach([form], known, _REST), low), 0.25)
+        high = min(max(drawn + self._reach([form], known, REST), low), 0.25)
         found = drawn + self.around_mean(i)
         return Estimated(min(max(found, low), high), low, high)
 
@@ -178,7 +179,7 @@ class TestedMoments(SoftMoments, ABC):
         """
         if not (self.readable and self._drawn(0, 0) > 0.0):
             return Estimated(0.0, -math.inf, math.inf)
-        return self._quotient(_XY, _X, self._known(assumption, 1.0 - confidence), _REST)
+        return self._quotient(XY, X, self._known(assumption, 1.0 - confidence), REST)
 
     def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
         """The correlation of two columns, in [−1, 1]. Proof: docs/proofs/pairs.md (15)."""
@@ -191,7 +192,7 @@ class TestedMoments(SoftMoments, ABC):
         rho = self._drawn(0, 1) / math.sqrt(x * y)
         value = min(max(rho, -1.0), 1.0)
         known = self._known(assumption, 1.0 - confidence)
-        _, low, high = self._quotient(_Y, _X, known, _SHAPE)
+        _, low, high = self._quotient(Y, X, known, _SHAPE)
         if not (low > 0.0 and math.isfinite(high)):
             return Estimated(value, -1.0, 1.0)
         ends = math.sqrt(low), math.sqrt(high)
@@ -225,12 +226,12 @@ class TestedMoments(SoftMoments, ABC):
 
         def excess(u: float) -> float:
             least = whole * (1.0 - (most - 1.0) * max(-(u * rho + 1.0), 0.0))
-            return self._reach(forms(first) + forms(u), known, _REST - _SHAPE) - least
+            return self._reach(forms(first) + forms(u), known, REST - _SHAPE) - least
 
         if not excess(first) < 0.0:
             return 1.0
         tested = (-0.5 * rho * drawn, sign, -0.5 * rho / drawn)
-        alone = self._reach([tested], known, _REST - _SHAPE)
+        alone = self._reach([tested], known, REST - _SHAPE)
         if not alone > 0.0:
             return rho
         return rho + 1.0 / largest(excess, first, max(whole / alone, 1.01 * first))
@@ -271,7 +272,7 @@ class TestedMoments(SoftMoments, ABC):
 
     @remembered
     def _known(self, assumption: Assumption, beta: float) -> IntervalInputs:
-        off = [self._aside(i, assumption, _MEANS * beta) for i in range(len(self._lines))]
+        off = [self._aside(i, assumption, MEANS * beta) for i in range(len(self._lines))]
         both = (off[0], off[-1])
         return IntervalInputs(assumption, beta, both, self.mean_squares(assumption, beta, both))
 
@@ -305,14 +306,14 @@ class TestedMoments(SoftMoments, ABC):
     def _tested(
         self,
         forms: Sequence[Form],
-        squares: tuple[float, float],
+        squares: tuple[float, ...],
         off: tuple[float, float] = (0.0, 0.0),
     ) -> Function:
         """The forms as functions of one person: around the drawn means, or all means near them.
 
         Args:
             forms: the forms.
-            squares: bounds on the means of s² and t².
+            squares: bounds on the means of s² and t², and perhaps more.
             off: largest distances of the means from the drawn means. For all such means, the
                 function is a convex combination of the functions at the corners, except for a
                 constant.
@@ -337,11 +338,26 @@ class TestedMoments(SoftMoments, ABC):
         ]
         ends = [extent(form, *ranges) for form in forms]
         low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-        x, y = squares
-        if math.isinf(x + y):
+        if math.isinf(squares[0] + squares[1]):
             return Function(values, high - low, low)
+        return Function(values, high - low, low, self._root(forms, ranges, squares))
+
+    def _root(
+        self, forms: Sequence[Form], ranges: Sequence[Bounds], squares: tuple[float, ...]
+    ) -> float:
+        """Bound on the root mean squares of all convex combinations of the given forms.
+
+        Proof: docs/proofs/pairs.md (16).
+
+        Args:
+            forms: the forms.
+            ranges: ranges of s and t.
+            squares: bounds on the means of s² and t².
+        """
+        x, y = squares
+        ends = [end for form in forms for end in extent(form, *ranges)]
         typical = max(abs(p) * x + abs(q) * math.sqrt(x * y) + abs(r) * y for p, q, r in forms)
-        return Function(values, high - low, low, math.sqrt(max(high, -low) * typical))
+        return math.sqrt(max(map(abs, ends)) * typical)
 
 
 def _less(form: Form, times: float, other: Form) -> Form:
@@ -409,7 +425,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
     def mean_squares(
         self, assumption: Assumption, beta: float, off: tuple[float, float]
     ) -> tuple[float, float]:
-        """Bounds on the means of s² and t², each except with probability `_SQUARES`·β.
+        """Bounds on the means of s² and t², each except with probability `SQUARES`·β.
 
         A bound on a variance also bounds the mean square of the function from which the variance
         is estimated. So each bound is used to compute the next one, which can be smaller.
@@ -418,10 +434,10 @@ class WeighedTests(TestedMoments, WeighedMoments):
         if not assumption.sampled and self.weighing.bias <= 0.0:
             return math.inf, math.inf  # equal weights have no bias, so no bound on it is needed
         found = [1.0, 1.0]
-        for i, form in enumerate((_X, _Y)[: len(self._lines)]):
-            for _ in range(_ROUNDS):
+        for i, form in enumerate((X, Y)[: len(self._lines)]):
+            for _ in range(ROUNDS):
                 known = IntervalInputs(assumption, beta, off, (found[0], found[1]))
-                high = min(self._drawn(i, i) + self._reach([form], known, _SQUARES), 0.25)
+                high = min(self._drawn(i, i) + self._reach([form], known, SQUARES), 0.25)
                 found[i] = min(found[i], max(high, 0.0) + off[i] ** 2)
         return found[0], found[1]
 
