@@ -278,6 +278,10 @@ def test_the_command_reads_a_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "release.json"
+    path.write_text(RELEASES[name]().to_json(), "utf-8")
+    assert run(monkeypatch, str(path)) == 6
+    assert "was drawn from a seed" in capsys.readouterr().err
+    monkeypatch.setattr(sys.modules[__name__], "given", lambda: {"epsilon": EPSILON})
     text = RELEASES[name]().to_json()
     path.write_text(text, "utf-8")
     assert run(monkeypatch, str(path)) == 0
