@@ -70,6 +70,11 @@ def test_names_are_names(put: Put, names: list[str]) -> None:
         np.testing.assert_array_equal(cells.cells, in_cells.cells)
 
 
+def test_a_quotation_mark_in_a_name_is_doubled() -> None:
+    assert DIALECTS["duckdb"].name('a"b') == '"a""b"'
+    assert DIALECTS["spark"].name("a`b") == "`a``b`"
+
+
 def test_numbers_are_read_to_their_last_digit(put: Put) -> None:
     rng = np.random.default_rng(4)
     numbers: list[float] = [0.0, 0.1, 1 / 3, 2.0**53 + 2, 5e-324, 1e-310, math.pi * 1e300, 1e22]

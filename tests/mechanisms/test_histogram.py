@@ -211,14 +211,18 @@ def test_tables_are_closed_wherever_they_can_be() -> None:
     public = made(ADVERSARIAL["zero and public"], "optimal")
     assert type(public) is Histogram
     assert public.law == PointMass()
-    # For ε = 10⁶ the scale is about 2⁵ lattice steps. With more than 2⁵ cells, the noise is
-    # independent.
-    large = ep.Budgets({1e6: 100})
-    few, many = (made(large, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k)) for k in (5, 10**8))
+    # For 2⁴⁰ people at ε = 10⁶, weights have few bits, and the scale is 2⁵ lattice steps. With more
+    # cells than that, the noise is independent. It is also independent for more than 10⁴ cells.
+    large, ordinary = ep.Budgets({1e6: 2**40}), ep.Budgets({1.0: 100})
+    few, many, most = (
+        made(budgets, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k))
+        for budgets, k in ((large, 33), (large, 34), (ordinary, 10**4 + 1))
+    )
     assert type(few) is ClosedHistogram
-    assert type(many) is Histogram
-    assert many.cells - 1 > many.scale >= 4
-    for mechanism in (few, many):
+    assert few.cells - 1 == few.scale == many.scale
+    assert type(many) is type(most) is Histogram
+    assert most.cells - 1 <= most.scale
+    for mechanism in (few, many, most):
         assert ep.verify.exact(mechanism).holds
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.draws.mechanisms.composed import Composed
+from epsilons.questions.designs import Design
 from epsilons.results.release import Release
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.questions.add_remove_cases import behind
@@ -119,6 +121,10 @@ def test_weights_are_not_equal_where_some_have_none() -> None:
     release = mean_of(people, levels=[0.01, 2.0], about="people", related=True, method="hourglass")
     assert not behind(release).equal
     assert width(release) > 20.0
+    for weights, equal in (([0, 5], False), ([4, 5], False), ([0, 0], False), ([5, 5], True)):
+        mechanism: Any = SimpleNamespace(weights=np.array(weights))
+        nothing: Any = None
+        assert Design("any", mechanism, nothing, nothing).equal is equal
 
 
 @pytest.mark.parametrize("statistic", RELEASES)

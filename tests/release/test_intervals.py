@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from epsilons.draws.noise import Laplaces
 from epsilons.results.release import ByLevel
 from epsilons.risk import ratio
 from epsilons.risk.counted import LevelCount, most_squares
-from epsilons.risk.margins import Ratio, RatioCells
-from epsilons.risk.weighing import UNRELATED
+from epsilons.risk.margins import Ratio, RatioCells, Weighed
+from epsilons.risk.shares import WeighedCells
+from epsilons.risk.weighing import RELATED, UNRELATED
 
 N, EPSILON, BETA = 400, 0.5, 0.05
 
@@ -23,7 +25,7 @@ N, EPSILON, BETA = 400, 0.5, 0.05
 def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
     """If everyone has the same ε and related=True, noise is the only error.
 
-    So the interval is a quantile of the noise.
+    So the interval is a quantile of the noise. Releases of earlier versions have the same interval.
     """
     values = [20.0] * N
     release = ep.mean(
@@ -34,6 +36,10 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
     assert high - release.raw == pytest.approx(reach, rel=1e-6)
     assert release.raw - low == pytest.approx(reach, rel=1e-6)
     assert release.sides[0].error == pytest.approx(reach, rel=1e-6)
+    former = Weighed(release.mechanism.weighing, 0.01)
+    assert former.error(RELATED, 1.0 - BETA) == pytest.approx(reach / 60.0 + 0.01, rel=1e-6)
+    ends = former.interval(30.0, (0.0, 60.0), RELATED, 1.0 - BETA)
+    assert ends == pytest.approx((29.4 - reach, 30.6 + reach), rel=1e-6)
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
@@ -59,6 +65,19 @@ def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
     at_once = -math.log(1.0 - (1.0 - BETA) ** (1 / 4))
     assert (high - low > inner).all()
     assert (high - low < 2.0 * scale * at_once).all()
+    # Releases of earlier versions have the same intervals. With independent noise, each interval
+    # and the band have closed forms.
+    former = WeighedCells(release.mechanism.weighing, 0.0, 4)
+    low, high = former.intervals(release.raw, RELATED, 1.0 - BETA)
+    assert high - low == pytest.approx(inner, rel=1e-6)
+    alone = WeighedCells(replace(former.weighing, closed=None), 0.01, 4)
+    half = np.full(4, 0.5)
+    for ends, factor in (
+        (alone.intervals(half, RELATED, 1.0 - BETA), -math.log(BETA)),
+        (alone.band(half, RELATED, 1.0 - BETA), at_once),
+    ):
+        reach = scale * factor + 0.01
+        np.testing.assert_allclose(ends, np.outer([0.5 - reach, 0.5 + reach], np.ones(4)), 1e-6)
 
 
 @pytest.mark.parametrize("weights", [(1, 4), (1, 2, 8), (0, 1, 1), (3, 3)])

@@ -112,15 +112,15 @@ def test_turning_the_range_around_turns_intervals_around(answer: Assumption) -> 
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=NAMES)
-@pytest.mark.parametrize("counts", [(10, 10), (100, 10)], ids=str)
-def test_heights_never_fall_as_a_group_weighs_more(
-    counts: tuple[int, int], answer: Assumption
-) -> None:
-    """The heavier a group is in the release, the larger are both critical values of its test."""
-    people, budgets = np.array(counts), np.array([0.1, 1.0])
-    total = float(budgets @ people)
-    whole = Weighing(budgets / total, people, 2.0 / total, closed=ClosedNoise(5))
-    for beta in (0.05, 0.5):
+def test_heights_never_fall_as_a_group_weighs_more(answer: Assumption) -> None:
+    """The heavier a group is in the release, the larger are both critical values of its test.
+
+    With little noise, there are two sets of critical values, and neither is smaller for all groups.
+    """
+    budgets, counts = np.array([0.1, 1.0]), ((10, 10), (100, 10))
+    for people, noise, beta in product(map(np.array, counts), (2.0, 0.2), (0.05, 0.5)):
+        total = float(budgets @ people)
+        whole = Weighing(budgets / total, people, noise / total, closed=ClosedNoise(5))
         found = Reach(whole, answer, of_means(5), ROWS).heights(np.geomspace(1e-3, 1, 40), beta)
         for side in (found.up, found.down):
             assert np.all(np.diff(side, axis=0) >= -1e-9 * whole.scale)

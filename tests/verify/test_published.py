@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,19 @@ def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
     assert not weak.holds
 
 
+def test_a_consistent_file_fails_if_a_loss_exceeds_a_budget_in_the_last_digits() -> None:
+    """The stated spending equals the loss up to rounding, so the file has no inconsistencies."""
+    release = ep.mean(VALUES, epsilon=1.0, bounds=(0, 100), method="uniform", source=ep.Seeded(4))
+    data = json.loads(release.to_json())
+    scale = data["release"]["mechanism"]["law"]["scale"]
+    scale["of"] = str(Fraction(scale["of"]) * (1 - Fraction(1, 10**9)))
+    found = published(json.dumps(data))
+    assert not found.problems
+    assert not found.holds
+    with pytest.raises(PrivacyError):
+        found.require()
+
+
 VALUE = {
     "frequencies": [0.5, 0.5],
     "quantiles": [50.0, 60.0],
@@ -264,6 +278,10 @@ def test_the_command_reads_a_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "release.json"
+    path.write_text(RELEASES[name]().to_json(), "utf-8")
+    assert run(monkeypatch, str(path)) == 6
+    assert "was drawn from a seed" in capsys.readouterr().err
+    monkeypatch.setattr(sys.modules[__name__], "given", lambda: {"epsilon": EPSILON})
     text = RELEASES[name]().to_json()
     path.write_text(text, "utf-8")
     assert run(monkeypatch, str(path)) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -15,10 +16,13 @@ import pytest
 
 import epsilons as ep
 from epsilons import door
+from epsilons.budgets.allocation import allocate
+from epsilons.door import GRID
 from epsilons.door.given import arrays, column
-from epsilons.draws.mechanisms import SumAndSquares
+from epsilons.draws.mechanisms import SumAndSquares, build
 from epsilons.errors import ArgumentError, DataError, PrivacyError
 from epsilons.verify import Replay, replay
+from epsilons.verify.replaying.runs import Person, moved
 from tests.assumed import SAMPLE
 from tests.verify.replayed import (
     BUDGETS,
@@ -157,3 +161,14 @@ def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch
     found = asked("mean", "add-remove", frame())
     shows(found, "somebody goes")
     assert "refused (DataError)" in str(found)
+
+
+def test_nobody_may_move_a_sum_as_far_as_somebody_with_a_larger_weight() -> None:
+    mechanism = build(allocate({0.1: 50, 1.0: 50}, method="proportional"), grid=GRID, bounds=(0, 1))
+    step = SimpleNamespace(mechanism=mechanism, levels=None, place=None)
+    light, heavy = (-(-int(k) * int(mechanism.reach) // GRID) for k in mechanism.weights)
+    assert light < heavy
+    for epsilon, most in ((0.1, light), (1.0, heavy)):
+        person = Person(epsilon, epsilon)
+        assert moved(step, 0, -most, person) == (True, True)
+        assert moved(step, 0, most + 1, person) == (True, False)

@@ -318,7 +318,7 @@ def number_sheet(
     statistic = release.statistic
     value, low, high = (aligned(each, wide) for each in (row.value, row.low, row.high))
     value = value if row.informative else DASH
-    name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else DASH}"
+    name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else value}"
     title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
     confidence, between = percent(release.confidence), f"between {low} and {high}"
     covers = row.low <= bounds[0] and row.high >= bounds[1]
