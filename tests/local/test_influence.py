@@ -187,6 +187,7 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
         assert max(shares) > (0.3 if name == "projection" else 0.6)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_batch_reaches_as_far_as_the_furthest_of_it(name: str, weights: str) -> None:
