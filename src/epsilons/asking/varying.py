@@ -99,7 +99,7 @@ def variance(
         >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 500, [0.5, 1.0, 1.0, 2.0] * 500
         >>> release = ep.variance(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
         >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
-        (6.6, [5.0, 8.3])
+        (6.6, [5.0, 8.2])
     """
     return answered(Variance, locals())
 

@@ -42,6 +42,8 @@ __all__ = ["VariedForms", "WeighedForms"]
 class Sizes(NamedTuple):
     """Bounds on means of products of s and t, around the drawn means and around the true means.
 
+    Proof: docs/proofs/pairs.md (17), (19).
+
     Attributes:
         x: upper bound on the mean of s².
         y: upper bound on the mean of t².
