@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
+from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys, moved
 from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
 from epsilons.door.count.weights import Heads, Weights
 from epsilons.door.given.categories import ANSWERS, Categories, Grouping, LabelKind
@@ -356,7 +356,7 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     """
     if isinstance(epsilon, float):
         return in_range(np.array([epsilon])), np.zeros(size, dtype=np.int64)
-    epsilon = in_range(np.where(epsilon >= 0.0, epsilon, BAD_BUDGET))
+    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     # A key has 9 significant bits, so the first 20 bits of its float64 identify it, and a table can
     # take the place of sorting. Adding 0 gives −0 the bits of 0.
     code = (keys(epsilon) + 0.0).view(np.int64) >> 44
@@ -369,7 +369,8 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     level_of = place[code]
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, epsilon)
-    return levels, level_of
+    # Hardly any data have budgets out of range, and moving every entry takes long.
+    return levels_of(in_range(epsilon), size) if moved(levels) else (levels, level_of)
 
 
 def summed(index: Integers, numbers: Integers, size: int) -> Integers:
