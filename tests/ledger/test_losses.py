@@ -79,7 +79,8 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         rule = {"share": pick.random() / 40} if small else {"at_most": most}
         # If budgets are private and may be related to values, levels must be declared.
         free = any(each.related is True for each in questions)
-        declared: dict[str, Any] = {"levels": LEVELS} if terms and free and not found_range else {}
+        rungs = [1.0, 4.0] if found_range else LEVELS
+        declared: dict[str, Any] = {"levels": rungs} if terms and free else {}
         people = [who for who in WHO if pick.random() < 0.8]
         heavy = {"w": [1.0 + who % 5 for who in people]}
         data = pl.DataFrame({"who": people, "x": [X[who] for who in people], **heavy})

@@ -303,11 +303,12 @@ def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Ga
         return None
     answers = [rules_for(goal)[name](budgets, goal) for name in ("uniform", "threshold")]
     errors = [goal.rmse(weighing_of(budgets, answer, noise)) for answer in answers]
-    single = answers[1].spent
+    best = errors.index(min(errors))  # the threshold is chosen for the loss, not for this error
+    single = answers[best].spent
     left_out = budgets.counts[(single <= 0.0) & (budgets.levels > 0.0)]
     return Gain(
         errors[0] / typical,
-        errors[1] / typical,
+        errors[best] / typical,
         float(usable[0]),
         float(single.max()),
         int(left_out.sum()),
