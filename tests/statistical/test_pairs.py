@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.allocation import allocate_for
@@ -32,6 +32,7 @@ from epsilons.risk.margins import Estimated
 from epsilons.risk.tested import _SHAPE, REST, RatioTests, TestedMoments
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
+from tests import coverage
 from tests.tallied import tallied
 
 TAIL: Final = 1e-9
@@ -131,22 +132,28 @@ def drawn_all(case: Case, runs: int) -> Iterator[tuple[Floats, Floats, TestedMom
         yield x, y, drawn(case, level, x, y, ep.Seeded(case.seed + run))
 
 
-def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
-    """Count the intervals that cover. The factor `smaller` understates the noise, to test power."""
-    found = dict.fromkeys(names, 0)
+Asked = Callable[[str, Case, TestedMoments, Floats, Floats], bool]
+
+
+def asked_of(
+    case: Case, runs: int, about: dict[str, Asked], smaller: float = 1.0
+) -> Iterator[dict[str, Callable[[], bool]]]:
+    """What is asked of each run. The factor `smaller` understates the noise, to test power."""
     for x, y, margin in drawn_all(case, runs):
         told_by = margin
         if smaller != 1.0:
             assert isinstance(margin, WeighedForms)
             less = dataclasses.replace(margin.weighing, scale=margin.weighing.scale * smaller)
             told_by = dataclasses.replace(margin, weighing=less)
-        for name in names:
-            told, true = asked(name, case, told_by, x, y)
-            found[name] += told.low - 1e-9 <= true <= told.high + 1e-9
-    return found
+        yield {name: partial(asked, name, case, told_by, x, y) for name, asked in about.items()}
 
 
-def asked(
+def covers(name: str, case: Case, margin: TestedMoments, x: Floats, y: Floats) -> bool:
+    told, true = told_and_true(name, case, margin, x, y)
+    return told.low - 1e-9 <= true <= told.high + 1e-9
+
+
+def told_and_true(
     name: str, case: Case, margin: TestedMoments, x: Floats, y: Floats
 ) -> tuple[Estimated, float]:
     """Return the requested estimate with its interval, and the true value."""
@@ -163,7 +170,7 @@ def asked(
     return margin.correlation(*given), both / float(x.std() * y.std())
 
 
-def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats) -> bool:
+def accepted(name: str, case: Case, margin: TestedMoments, x: Floats, y: Floats) -> bool:
     """Whether the test of a slope or a correlation accepts the true value.
 
     `tests/risk/test_tested.py` checks that intervals end where tests begin to reject.
@@ -178,13 +185,13 @@ def accepted(name: str, margin: TestedMoments, case: Case, x: Floats, y: Floats)
     return abs(drawn) <= margin._reach([signed], known, part)  # type: ignore[list-item]
 
 
-def check(case: Case, runs: int) -> None:
+def check(case: Case, runs: int, *tested: str) -> None:
+    """Intervals cover as often as stated, and those of the names in `tested` accept the truth."""
     names = ["covariance"]
     if case.about == "people":
         names += ["variance"] if case.law == "still" else ["variance", "slope", "correlation"]
-    found = hits(case, runs, names)
-    for name in names:
-        assert binom.cdf(found[name], runs, CONFIDENCE) > TAIL, (case, name, found)
+    about = ((name, accepted if name in tested else covers) for name in names)
+    coverage.check(asked_of(case, runs, dict(about)), runs, CONFIDENCE, TAIL)
 
 
 @pytest.mark.rotates(12)
@@ -214,12 +221,8 @@ HARD: Final = [
 
 def check_true(case: Case, runs: int) -> None:
     """The true slope and correlation are accepted as often as stated."""
-    found = dict.fromkeys(("slope", "correlation"), 0)
-    for x, y, margin in drawn_all(case, runs):
-        for name in found:
-            found[name] += accepted(name, margin, case, x, y)
-    for name, hit in found.items():
-        assert binom.cdf(hit, runs, CONFIDENCE) > TAIL, (case, name, found)
+    asked = dict.fromkeys(("slope", "correlation"), accepted)
+    coverage.check(asked_of(case, runs, asked), runs, CONFIDENCE, TAIL)
 
 
 @pytest.mark.rotates(6)
@@ -240,7 +243,7 @@ def test_true_slopes_and_correlations_are_accepted_in_20_000_runs(case: Case) ->
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
     for related in (True, False):
-        check(Case(law, n, "people", related, neighbours), 250)
+        check(Case(law, n, "people", related, neighbours), 250, "slope", "correlation")
     if law in POPULATION:
         for related in (True, False):
             check(Case(law, n, "population", related, neighbours), 250)
@@ -249,5 +252,5 @@ def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
 def test_noise_that_is_larger_than_it_is_said_to_be_is_noticed() -> None:
     """Power: if the stated noise scale is a fifth of the true one, too many intervals miss."""
     case = Case("apart", 3000, "people", True, rule="uniform")
-    found = hits(case, 80, ["covariance"], smaller=0.2)
-    assert binom.cdf(found["covariance"], 80, CONFIDENCE) < TAIL
+    with pytest.raises(AssertionError, match="covariance"):
+        coverage.check(asked_of(case, 80, {"covariance": covers}, 0.2), 80, CONFIDENCE, TAIL)
