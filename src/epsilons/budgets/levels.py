@@ -426,8 +426,10 @@ def keys(epsilon: Floats) -> Floats:
     """Return `epsilon`, which must be nonnegative, rounded to 9 significant bits."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = epsilon * SPLITTER
-        rounded: Floats = product - (product - epsilon)
-    return np.where(epsilon <= HUGE, rounded, epsilon)
+        rounded: Floats = product - epsilon
+        np.subtract(product, rounded, out=rounded)
+    small = epsilon <= HUGE
+    return rounded if small.all() else np.where(small, rounded, epsilon)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from epsilons.door.count.asks import BAD_BUDGET
+from epsilons.door.count.asks import valid_or_bad
 from epsilons.door.engines import labels_engine
 from epsilons.door.engines.expressions import (
     budget_and_person,
@@ -340,7 +340,7 @@ def _marked_arrays(
     budgets, who, nobody = arrays.unchecked(given.epsilon, given.person, names, size, lenient=True)
     table: dict[str, Any] = {name: mark.astype(np.int64) for name, mark in marks.items()}
     if not isinstance(budgets, float):
-        table["e"] = np.where(budgets >= 0.0, budgets, BAD_BUDGET)
+        table["e"] = valid_or_bad(budgets)
     frame = pl.DataFrame(table)
     if who is not None:
         code = pl.Series("who", np.unique(who, return_inverse=True)[1].astype(np.int64))

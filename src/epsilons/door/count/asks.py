@@ -36,6 +36,7 @@ __all__ = [
     "on_rungs",
     "standing",
     "summed",
+    "valid_or_bad",
 ]
 
 
@@ -346,6 +347,12 @@ def _by(names: Names) -> str:
     return " and ".join(name for own, name in names.marks.items() if own not in others) or "by"
 
 
+def valid_or_bad(epsilon: Floats) -> Floats:
+    """Return budgets, with `BAD_BUDGET` in place of those that are not >= 0."""
+    valid = epsilon >= 0.0
+    return epsilon if valid.all() else np.where(valid, epsilon, BAD_BUDGET)
+
+
 def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     """Return the smallest budget of each level, and the level of each entry.
 
@@ -356,10 +363,12 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     """
     if isinstance(epsilon, float):
         return in_range(np.array([epsilon])), np.zeros(size, dtype=np.int64)
-    epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
+    epsilon = valid_or_bad(epsilon)
     # A key has 9 significant bits, so the first 20 bits of its float64 identify it, and a table can
     # take the place of sorting. Adding 0 gives −0 the bits of 0.
-    code = (keys(epsilon) + 0.0).view(np.int64) >> 44
+    key = keys(epsilon)
+    key += 0.0
+    code = key.view(np.int64) >> 44
     code -= code.min(initial=0)
     there = np.zeros(int(code.max(initial=0)) + 1, dtype=np.bool_)
     there[code] = True

@@ -22,7 +22,6 @@ from epsilons.budgets.levels import (
     moved,
 )
 from epsilons.door.count.asks import (
-    BAD_BUDGET,
     MOST_ROWS,
     Ask,
     Bounds,
@@ -32,6 +31,7 @@ from epsilons.door.count.asks import (
     Rules,
     levels_of,
     summed,
+    valid_or_bad,
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
@@ -660,13 +660,12 @@ def fold(
 ) -> ArrayPeople:
     """Return the people of `size` rows with their smallest budgets and numbers of units."""
     who, rows, conflicts, doubles = None, np.ones(size, dtype=np.int64), 0, 0
-    if not isinstance(epsilon, float):
-        # A minimum or maximum with NaN would be NaN, so invalid budgets are replaced by a number.
-        epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     if person is not None:
         who = np.unique(person, return_inverse=True)[1]
         rows = np.bincount(who).astype(np.int64)
         if not isinstance(epsilon, float):
+            # A minimum or maximum with NaN would be NaN.
+            epsilon = valid_or_bad(epsilon)
             smallest, largest = np.full(rows.size, np.inf), np.full(rows.size, -np.inf)
             np.minimum.at(smallest, who, epsilon)
             np.maximum.at(largest, who, epsilon)
@@ -704,8 +703,9 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
     if absent is not None:
         parts["absent"] = absent.astype(np.int64)
     units = people.units
-    weight = 1 if units is None else units
-    found = {name: people.added(part * weight) for name, part in parts.items()}
+    if units is not None:
+        parts = {name: part * units for name, part in parts.items()}
+    found = {name: people.added(part) for name, part in parts.items()}
     levels, level_of = people.by_level
     counts, heads = np.bincount(level_of, minlength=levels.size), None
     if units is not None:
