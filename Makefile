@@ -106,9 +106,10 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $(VENV)/.core $@
 
 # Every package is pinned, so pip need not search for versions that fit. `pip check` notices if one
-# is missing.
+# is missing. PySpark takes as long as all others, so it is installed beside them.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --no-deps -r constraints.txt
+	grep -v '^pyspark=' constraints.txt > $(VENV)/others.txt
+	$(PIP) --no-deps pyspark & $(PIP) --no-deps -r $(VENV)/others.txt && wait $$!
 	$(PIP) --no-deps -e .
 	$(BIN)/python -m pip check
 	touch $(VENV)/.core $(VENV)/.docs $@

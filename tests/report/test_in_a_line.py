@@ -32,6 +32,11 @@ def test_it_says_what_was_published() -> None:
     assert f", about {hidden.n:,} people, method" in repr(hidden)
 
 
+def test_it_does_not_show_a_number_that_is_not_usable() -> None:
+    release = ep.mean([0.0, 1.0] * 10, epsilon=0.01, bounds=(0, 1), unit="kg")
+    assert repr(release).startswith("<Release: mean – (not usable), 20 people, method ")
+
+
 def test_it_says_what_is_planned() -> None:
     people = ep.Budgets({0.1: 900, 1.0: 500})
     plan = ep.plan(people)

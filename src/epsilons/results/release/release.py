@@ -372,13 +372,16 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     def _in_a_line(self) -> str:
         of = "" if self.name is None else f" of {self.name}"
-        several = isinstance(self.value, np.ndarray)
-        shown = f"{len(self.value):,} numbers" if several else report.number(self.value)
-        unit = "" if self.unit is None or several else f" {self.unit}"
+        if isinstance(self.value, np.ndarray):
+            shown = f"{len(self.value):,} numbers"
+        elif not self.rows[0].informative:
+            shown = f"{said.DASH} (not usable)"
+        else:
+            shown = report.number(self.value) + ("" if self.unit is None else f" {self.unit}")
         about = "about " if self.n_is_noisy else ""
         people = "" if self.n is None else f", {about}{self.n:,} people"
         seeded = "" if self.private else ", NOT PRIVATE (seeded)"
-        return f"{self.statistic}{of} {shown}{unit}{people}, method {self.method}{seeded}"
+        return f"{self.statistic}{of} {shown}{people}, method {self.method}{seeded}"
 
     def sheet(self) -> report.Sheet:
         """The contents of the release as a report sheet, which every output format shows."""
