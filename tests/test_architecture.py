@@ -118,9 +118,10 @@ def test_rooms_that_may_draw_are_there() -> None:
         assert not may_draw(path)
 
 
-def naming(name: str) -> set[Path]:
-    """Return the files with an identifier of this name."""
-    found = set()
+@functools.cache
+def identifiers() -> dict[str, set[Path]]:
+    """Return the files that have each identifier."""
+    found: dict[str, set[Path]] = {}
     for path in sources():
         for node in ast.walk(parsed(path)):
             match node:
@@ -129,9 +130,14 @@ def naming(name: str) -> set[Path]:
                     | ast.Attribute(attr=given)
                     | ast.ClassDef(name=given)
                     | ast.alias(name=given)
-                ) if given == name:
-                    found.add(path)
+                ):
+                    found.setdefault(given, set()).add(path)
     return found
+
+
+def naming(name: str) -> set[Path]:
+    """Return the files with an identifier of this name."""
+    return identifiers().get(name, set())
 
 
 @pytest.mark.parametrize("statistic", sorted({*STATISTICS} - {"mean", "frequencies"}))

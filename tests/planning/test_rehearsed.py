@@ -108,6 +108,7 @@ def test_every_statistic_has_a_plan_in_every_form(statistic: str, neighbours: st
         assert "No method can have" not in plan.details()
 
 
+@pytest.mark.long
 def test_more_people_are_needed_for_a_smaller_error_of_any_statistic() -> None:
     for statistic in ("quantile", "variance"):
         plan = ep.plan(PEOPLE, statistic=statistic, related=False)
@@ -117,6 +118,7 @@ def test_more_people_are_needed_for_a_smaller_error_of_any_statistic() -> None:
         assert more.forecasts[0].rmse <= 0.7 * plan.forecasts[0].rmse * (1 + 1e-9)
 
 
+@pytest.mark.long
 def test_targets_are_met_for_any_statistic() -> None:
     median = ep.Quantile("x", q=0.5, bounds=UNIT, related=False)
     mean = ep.Mean("x", bounds=UNIT, related=False)
