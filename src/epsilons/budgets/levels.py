@@ -421,15 +421,21 @@ DEPTH: Final = 2.0**-20
 LESS: Final = 1.0 - 2.0**-9
 """A number times this, rounded to 9 significant bits, is below the original number: see `_down`."""
 
+_BLOCK: Final = 8192
+"""The number of budgets that are rounded at once."""
+
 
 def keys(epsilon: Floats) -> Floats:
     """Return `epsilon`, which must be nonnegative, rounded to 9 significant bits."""
+    found: Floats = np.empty(epsilon.size)
+    # New memory takes longer than arithmetic, so intermediate results are small.
     with np.errstate(over="ignore", invalid="ignore"):
-        product = epsilon * SPLITTER
-        rounded: Floats = product - epsilon
-        np.subtract(product, rounded, out=rounded)
-    small = epsilon <= HUGE
-    return rounded if small.all() else np.where(small, rounded, epsilon)
+        for start in range(0, epsilon.size, _BLOCK):
+            part = epsilon[start : start + _BLOCK]
+            product = part * SPLITTER
+            rounded = product - (product - part)
+            found[start : start + _BLOCK] = np.where(part <= HUGE, rounded, part)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

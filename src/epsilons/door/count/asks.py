@@ -368,7 +368,8 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     # take the place of sorting. Adding 0 gives −0 the bits of 0.
     key = keys(epsilon)
     key += 0.0
-    code = key.view(np.int64) >> 44
+    code = key.view(np.int64)
+    code >>= 44
     code -= code.min(initial=0)
     there = np.zeros(int(code.max(initial=0)) + 1, dtype=np.bool_)
     there[code] = True

@@ -631,7 +631,7 @@ class ArrayPeople:
         nothing = origin(bounds) if adds else HALF
         if self.who is None:
             grid[~valid] = nothing
-            return grid, (~valid).astype(np.int64)
+            return grid, self.rows - valid
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
         total = summed(self.who, grid, self.rows.size)
         if adds:
@@ -659,7 +659,7 @@ def fold(
     units: Integers | None = None,
 ) -> ArrayPeople:
     """Return the people of `size` rows with their smallest budgets and numbers of units."""
-    who, rows, conflicts, doubles = None, np.ones(size, dtype=np.int64), 0, 0
+    who, rows, conflicts, doubles = None, np.broadcast_to(np.int64(1), size), 0, 0
     if person is not None:
         who = np.unique(person, return_inverse=True)[1]
         rows = np.bincount(who).astype(np.int64)
