@@ -154,9 +154,10 @@ def bias_scale(prefix: Prefix, slope: Slope, *, simplex: bool) -> float:
     floor = 0.0 if not simplex or prefix.public else min(1.0 / prefix.sum(size), _LARGEST)
     if total == 0.0:
         return max(low, floor)
-    high = kink(piece - 1)
+    share, high = prefix.people(piece) / n, kink(piece - 1)
     while low < (middle := 0.5 * (low + high)) < high:  # until no float is between them
-        low, high = (low, middle) if slope_at(middle, piece) > 0.0 else (middle, high)
+        rises = slope(share - middle * total, total, middle) > 0.0
+        low, high = (low, middle) if rises else (middle, high)
     return max(0.5 * (low + high), floor)
 
 
