@@ -106,6 +106,7 @@ def test_every_letter_of_a_formula_is_in_its_tex() -> None:
         r"lfloor|rfloor|lceil|rceil|langle|rangle|cap|cup|circ)(?![a-z])"
     )
     raised = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹ⁿⁱ₀₁₂₃₄₅₆₇₈₉", "0123456789ni0123456789")
+    twice = re.compile(r"_(\{[^{}]*\}|\w)_|\^(\{[^{}]*\}|\w)\^")
     halves = {"½": "12", "¼": "14", "¾": "34", "⅛": "18", "⅝": "58"}
     many = 0
     for page in PROOFS:
@@ -114,6 +115,8 @@ def test_every_letter_of_a_formula_is_in_its_tex() -> None:
                 if tex is None:
                     continue
                 many += 1
+                if "<!--" not in line:
+                    assert not twice.search(tex), (page.name, text, "TeX has no index of an index")
                 plain = tex.replace(r"\ell", "ℓ").replace(r"\mathbb{R}", "ℝ").replace(r"\tfrac", "")
                 said = re.sub(r"\\(?=[a-z]+)", "", added.sub(" ", plain))
                 for half, digits in halves.items():
