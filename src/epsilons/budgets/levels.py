@@ -421,7 +421,7 @@ DEPTH: Final = 2.0**-20
 LESS: Final = 1.0 - 2.0**-9
 """A number times this, rounded to 9 significant bits, is below the original number: see `_down`."""
 
-_BLOCK: Final = 8192
+_AT_ONCE: Final = 8192
 """The number of budgets that are rounded at once."""
 
 
@@ -430,11 +430,11 @@ def keys(epsilon: Floats) -> Floats:
     found: Floats = np.empty(epsilon.size)
     # New memory takes longer than arithmetic, so intermediate results are small.
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, epsilon.size, _BLOCK):
-            part = epsilon[start : start + _BLOCK]
+        for start in range(0, epsilon.size, _AT_ONCE):
+            part = epsilon[start : start + _AT_ONCE]
             product = part * SPLITTER
             rounded = product - (product - part)
-            found[start : start + _BLOCK] = np.where(part <= HUGE, rounded, part)
+            found[start : start + _AT_ONCE] = np.where(part <= HUGE, rounded, part)
     return found
 
 

@@ -216,7 +216,7 @@ class Plan(QuestionPlan):
         alike = _Single(trial.strictest, lowest)
         if set(names) <= set(self.question.methods(self.neighbours)):
             tried = [trial.asking(method=name) for name in names]
-            best, alike = (_Single(each.errors.rmse, each.most) for each in tried)
+            best, alike = (_Single(each.rmse, each.most) for each in tried)
         elif self.weighs:  # the question lacks these methods, but their weights can be computed
             goal = trial.goal
             rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
@@ -333,8 +333,7 @@ class Plan(QuestionPlan):
         other = "optimal" if self.best == NARROWEST else NARROWEST
         tried = {each: self.trial.asking(method=each) for each in (self.best, other)}
         return tuple(
-            CapOutcome(name, each.most, each.found.reach, each.errors.pac)
-            for name, each in tried.items()
+            CapOutcome(name, each.most, each.found.reach, each.pac) for name, each in tried.items()
         )
 
     @property
@@ -558,7 +557,7 @@ def _best_threshold(trial: Trial) -> _Single:
     levels, counts = trial.budgets.levels, trial.budgets.counts
     some = merged(trial.budgets, _THRESHOLDS).levels
     return min(
-        _Single(trial.of(budgets_of(np.where(levels >= at, at, 0.0), counts)).errors.rmse, at)
+        _Single(trial.of(budgets_of(np.where(levels >= at, at, 0.0), counts)).rmse, at)
         for at in some[some > 0.0].tolist()
     )
 

@@ -281,7 +281,7 @@ def _planned(
         return Planned(name, call.share, method, first.rmse, None, target, found, spending)
     rmse = reach = None
     if not question.varies:
-        rmse = trial.errors.rmse
+        rmse = trial.rmse
         reach = rehearse(question, Absent(budgets.levels, budgets.counts), call).reach
     own = trial.found
     return Planned(

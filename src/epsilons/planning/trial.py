@@ -121,19 +121,26 @@ class Trial:
         return float(self.found.spending.spent.max())
 
     @cached_property
-    def errors(self) -> Errors:
-        """The forecast errors of the answer."""
+    def rmse(self) -> float:
+        """The forecast of the typical error."""
         answer = self.found.answer
         if answer.weighing is not None:
-            return self.errors_for(self.found, self.goal)
+            return self.error_for(self.found, self.goal, "mse")
         squared = self if self.question.loss == "mse" else self.asking(loss="mse")
         numbers = getattr(getattr(answer.estimate, "margin", None), "numbers", 1)
-        return Errors(math.sqrt(squared.found.answer.risk / numbers), self.found.reach)
+        return math.sqrt(squared.found.answer.risk / numbers)
+
+    @cached_property
+    def pac(self) -> float:
+        """The forecast of the PAC error."""
+        if self.found.answer.weighing is not None:
+            return self.error_for(self.found, self.goal, "pac")
+        return self.found.reach
 
     @property
     def error(self) -> float:
         """The forecast of the error that the question minimizes."""
-        return self.errors.of(self.question.loss)
+        return self.pac if self.question.loss == "pac" else self.rmse
 
     @property
     def goal(self) -> Goal:
@@ -149,34 +156,35 @@ class Trial:
         return goal.spread if isinstance(goal, MeanGoal) and goal.guessed else None
 
     @staticmethod
-    def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors for a goal, with the weights of a run that may have had another goal."""
-        unit, weighing = found.estimate.unit, found.weighing
-        return Errors(
-            unit * goal.rmse(weighing),
-            unit * replace(goal, loss="pac").risk(weighing),
-        )
+    def error_for(found: Rehearsal, goal: Goal, loss: str = "mse") -> float:
+        """The error for a goal, with the weights of a run that may have had another goal.
+
+        It is the PAC error if `loss` is "pac", otherwise the typical error.
+        """
+        unit: float = found.estimate.unit
+        if loss == "pac":
+            return unit * replace(goal, loss="pac").risk(found.weighing)
+        return unit * goal.rmse(found.weighing)
 
     @cached_property
     def strictest(self) -> float:
         """The typical error if everyone spent only the smallest of all budgets."""
         if self.neighbours == "replace" and "uniform" in self.question.methods("replace"):
-            return self.asking(method="uniform").errors.rmse
+            return self.asking(method="uniform").rmse
         lowest = self.budgets.levels[self.budgets.levels > 0.0][0]
         if self.neighbours == "add-remove":
             first = next(iter(self.question.methods(self.neighbours)))
-            return replace(self.asking(method=first), cap=float(lowest)).errors.rmse
+            return replace(self.asking(method=first), cap=float(lowest)).rmse
         alike = np.where(self.budgets.levels > 0.0, lowest, 0.0)
-        return self.of(budgets_of(alike, self.budgets.counts)).errors.rmse
+        return self.of(budgets_of(alike, self.budgets.counts)).rmse
 
     def forecast(self, method: str) -> Forecast:
         """Forecast a method."""
         trial = self.asking(method=method)
-        rmse, pac = trial.errors
-        worst = rmse
+        worst = trial.rmse
         if trial.found.answer.weighing is not None:
-            worst = self.errors_for(trial.found, self.goal.worst).rmse
-        return self._forecast(trial.found, rmse, pac, worst)
+            worst = self.error_for(trial.found, self.goal.worst)
+        return self._forecast(trial.found, trial.rmse, trial.pac, worst)
 
     def forecast_in_stages(self) -> list[Forecast]:
         """Forecast the adaptive method, assuming that its first stage finds the guessed spread.
@@ -193,9 +201,9 @@ class Trial:
             found = trial.rehearsed(spread=self.guess)
         except BudgetError:
             return []
-        rmse, pac = self.errors_for(found, self.goal)
+        rmse, pac = (self.error_for(found, self.goal, loss) for loss in ("mse", "pac"))
         # In the worst case over all data, the first stage finds the largest possible spread.
-        worst = self.errors_for(trial.found, self.goal.worst).rmse
+        worst = self.error_for(trial.found, self.goal.worst)
         return [self._forecast(found, rmse, pac, worst)]
 
     def _forecast(self, found: Rehearsal, rmse: float, pac: float, worst: float) -> Forecast:

@@ -94,9 +94,8 @@ def outcomes(trial: Trial) -> tuple[SideOutcome, ...]:
     found = []
     for assumption in answers(trial.question.assumption):
         asked = trial.asking(related=assumption.related)
-        rmse, pac = asked.errors
-        gain = gain_over(asked.strictest, rmse)
-        found.append(SideOutcome(assumption.related, asked.most, rmse, pac, gain))
+        gain = gain_over(asked.strictest, asked.rmse)
+        found.append(SideOutcome(assumption.related, asked.most, asked.rmse, asked.pac, gain))
     return tuple(found)
 
 
@@ -126,7 +125,7 @@ def guess_of(trial: Trial) -> Guess | None:
         return None
     goal, found = trial.goal, []
     for asked in (trial, trial.asking(spread=None)):
-        errors = [Trial.errors_for(asked.found, each).rmse for each in (goal, goal.worst)]
+        errors = [Trial.error_for(asked.found, each) for each in (goal, goal.worst)]
         found += [asked.most, *errors]
     return Guess(*found)
 
@@ -201,7 +200,7 @@ def by_guess(trial: Trial) -> list[Option]:
     if trial.guess is not None or not hasattr(trial.question, "spread") or not weighs:
         return []
     guessed = trial.asking(spread=GUESS)
-    now = Trial.errors_for(trial.found, guessed.goal).of(trial.question.loss)
+    now = Trial.error_for(trial.found, guessed.goal, trial.question.loss)
     words = f"if values have a standard deviation of about {percent(GUESS)} of the range"
     return [option(words, f"spread={GUESS}", now, guessed.error)]
 
