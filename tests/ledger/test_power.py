@@ -27,11 +27,11 @@ def disk() -> Iterator[Path]:
         yield Path(folder)
 
 
-def after_every_call(folder: Path, disk: Path, releases: int) -> int:
+def after_every_call(folder: Path, disk: Path, releases: int, orders: int) -> int:
     """Simulate power failures after every call, and return the number of failures.
 
-    There are several failures after each call. Each entry of `power.ORDERS` is one rule for which
-    unsynced changes survive.
+    Each entry of `power.ORDERS` is one rule for which unsynced changes survive. After each call,
+    this many of them are tried.
     """
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         needs.lacking("calls of the file system are recorded by a compiled library: no compiler")
@@ -47,7 +47,7 @@ def after_every_call(folder: Path, disk: Path, releases: int) -> int:
         world.run(call)
         if "made" not in returned:
             continue
-        for order in power.ORDERS:
+        for order in pick.sample(power.ORDERS, orders):
             after_a_failure(disk, world.after_failure(order, pick), returned)
             failures += 1
     assert len(returned) == releases + 1
@@ -74,12 +74,12 @@ def after_a_failure(disk: Path, found: dict[str, bytes], returned: dict[str, str
 
 
 def test_what_was_returned_outlasts_a_power_failure(tmp_path: Path, disk: Path) -> None:
-    assert after_every_call(tmp_path, disk, 2) >= 200
+    assert after_every_call(tmp_path, disk, 2, len(power.ORDERS)) >= 200
 
 
 @pytest.mark.slow
 def test_twenty_releases_outlast_power_failures(tmp_path: Path, disk: Path) -> None:
-    assert after_every_call(tmp_path, disk, 20) >= 2000
+    assert after_every_call(tmp_path, disk, 20, 1) >= 400
 
 
 def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
