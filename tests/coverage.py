@@ -19,7 +19,7 @@ def check(
 ) -> None:
     """Check that intervals cover at least as often as stated, in at most this many runs.
 
-    A run has, for each kind of interval, a function that says whether it covers. The check fails
+    A run has, for some kinds of intervals, a function that says whether it covers. The check fails
     if so few cover that this has a probability below `tail` where the statement is true. It does
     not wait for the last run: a kind is no longer asked once so many have covered that this has a
     probability below `tail` where they cover just as often as stated, or less. The number is
@@ -37,7 +37,7 @@ def check(
             known.update(
                 name
                 for name in asked.keys() - known
-                if binom.sf(hits[name] - 1, number, _of(confidence, name)) < tail
+                if binom.sf(hits[name] - 1, asked[name], _of(confidence, name)) < tail
             )
             if known >= asked.keys():
                 return

@@ -126,4 +126,4 @@ def test_the_wheel_runs_where_nothing_else_is_installed(wheel: Path, tmp_path: P
     words = ("people.csv", "--value", "minutes", "--epsilon", "epsilon", "--bounds", "0", "120")
     printed = run(place / "epsilons", "mean", *words, at=tmp_path)
     assert printed.startswith("Mean: ")
-    assert "Protected: " in printed
+    assert "Spent: " in printed

@@ -74,7 +74,9 @@ def cluster() -> Any:
 
 def executors() -> set[int]:
     """Process ids of this session's executors."""
-    found = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
     mine = f"--app-id {_application()}"
     lines = [line for line in found.stdout.splitlines() if EXECUTOR in line and mine in line]
     # The arguments of a shell or a launcher may contain the same words. Only the Java process is
