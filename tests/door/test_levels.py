@@ -83,6 +83,13 @@ def test_levels_are_ascending_and_hold_the_budgets_with_their_key(given: list[fl
     assert len(set(keys(levels).tolist())) == len(levels)
 
 
+def test_neighbouring_keys_are_two_levels() -> None:
+    for low in (1.0, 0.25, 2.0**-30):
+        budgets = np.array([low, low * (1.0 + 2.0**-8)])
+        assert keys(budgets).tolist() == budgets.tolist()
+        assert levels_of(budgets, 2)[1].tolist() == [0, 1]
+
+
 def test_few_budgets_lose_nothing() -> None:
     budgets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
     tally = sums_of([0.5] * 10, epsilon=budgets, bounds=(0.0, 1.0))

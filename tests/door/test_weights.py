@@ -224,6 +224,7 @@ BAD: dict[str, Any] = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", ["numpy", "polars", "duckdb", "csv", "pyarrow by itself"])
 @pytest.mark.parametrize("person", [False, True])
 @pytest.mark.parametrize("bad", BAD)
