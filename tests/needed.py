@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any, Final
 
-from epsilons.questions import Question
+from epsilons.questions.question import Question
 
 __all__ = ["needed", "spoken"]
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import epsilons as ep
+from epsilons.asking.table import STATISTICS
 from epsilons.draws import noise
-from epsilons.questions import STATISTICS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "epsilons"
@@ -37,9 +41,11 @@ SAMPLERS = {"exp_minus", "below", "below_many", "permutation", "resolve", "Syste
 
 LONGEST = 800
 
+PUBLIC = [name for name in dir(ep) if not name.startswith("_")]
+
 KINDS_OF_LAWS = {
     name
-    for name in noise.__all__
+    for name in dir(noise)
     if isinstance(each := getattr(noise, name), type)
     and issubclass(each, (noise.Law, noise.PairLaw))
 }
@@ -142,17 +148,14 @@ def naming(name: str) -> set[Path]:
 
 @pytest.mark.parametrize("statistic", sorted({*STATISTICS} - {"mean", "frequencies"}))
 def test_no_other_file_knows_a_statistic(statistic: str) -> None:
-    """Only four files name a statistic: those of its question and its function, and two tables.
-
-    The tables are `__init__.py`, with the public names, and `questions/table.py`.
+    """Only two files name a statistic: those of its question and its function.
 
     Means and frequencies are exempt, because plans, papers and the corridor build on them.
     """
     question = STATISTICS[statistic]
     function = inspect.unwrap(getattr(ep, statistic))
     homes = {Path(inspect.getfile(each)) for each in (question, function)}
-    named = {SOURCE / "__init__.py", SOURCE / "questions" / "table.py"}
-    assert naming(question.__name__) == homes | named
+    assert naming(question.__name__) == homes
 
 
 def test_only_quantiles_know_their_mechanism() -> None:
@@ -243,11 +246,11 @@ def class_homes() -> dict[str, list[str]]:
 
 def test_no_two_ideas_share_the_name_of_a_class() -> None:
     """Only names that users see in several public namespaces may stand for several classes."""
-    spaces = [ep, *(each for name in ep.__all__ if inspect.ismodule(each := getattr(ep, name)))]
+    spaces = [ep, *(each for name in PUBLIC if inspect.ismodule(each := getattr(ep, name)))]
     public = {
         (name, getattr(getattr(space, name), "__module__", ""))
         for space in spaces
-        for name in space.__all__
+        for name in dir(space)
     }
     shared = {name: homes for name, homes in class_homes().items() if len(homes) > 1}
     assert {"Mean", "Frequencies"} <= {*shared}  # `ep.Mean` and `ep.local.Mean`
@@ -301,3 +304,53 @@ def test_the_question_would_be_noticed() -> None:
         "match law:\n    case DiscreteLaplace():\n        pass",
     ):
         assert list(kinds_asked(ast.parse(text))), text
+
+
+WITHOUT_QUANTILES = """
+import importlib, pkgutil
+import epsilons
+for each in pkgutil.walk_packages(epsilons.__path__, "epsilons."):
+    if each.name != "epsilons.__main__":
+        importlib.import_module(each.name)
+import epsilons as ep
+from click.testing import CliRunner
+from epsilons.asking.commands import cli
+from epsilons.asking.table import STATISTICS
+assert not {"quantile", "Quantile"} & {*ep.__all__, *STATISTICS}, ep.__all__
+assert "quantile" not in CliRunner().invoke(cli, ["--help"]).output
+values, budgets = [float(k % 24) for k in range(400)], [0.5, 2.0] * 200
+asked = dict(epsilon=budgets, source=ep.Seeded(1))
+for release in (
+    ep.mean(values, bounds=(0, 24), **asked),
+    ep.mean(values, bounds=None, **asked),
+    ep.variance(values, bounds=(0, 24), **asked),
+    ep.frequencies(values, edges=[0, 8, 16, 24], **asked),
+):
+    assert ep.verify.exact(release.mechanism).holds
+    again = ep.Release.from_json(release.to_json())
+    assert again.statement("methods") == release.statement("methods")
+assert 0.0 < release.quantile(0.5).value < 24.0  # of a table of bins
+assert ep.plan(budgets, statistic="variance").to_json()
+"""
+
+
+def test_quantiles_can_be_taken_out(tmp_path: Path) -> None:
+    """The house stands without three files of quantiles, and their function in a fourth."""
+    copy = tmp_path / "epsilons"
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for own in ("questions/quantile.py", "draws/mechanisms/nested.py", "verify/kinds/nested.py"):
+        (copy / own).unlink()
+    asking = copy / "asking" / "varying.py"
+    tree = ast.parse(asking.read_text("utf-8"))
+    named = ("name", "quantile"), ("module", "epsilons.questions.quantile")
+    for field, name in named:
+        tree.body = [each for each in tree.body if getattr(each, field, None) != name]
+    text = ast.unparse(tree)
+    for listed in ("'median': 'quantile', ", "'quantile', ", "'Quantile', "):
+        assert listed in text, listed
+        text = text.replace(listed, "")
+    asking.write_text(text, "utf-8")
+    words = [sys.executable, "-c", WITHOUT_QUANTILES]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

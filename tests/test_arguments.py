@@ -24,9 +24,9 @@ import epsilons as ep
 from epsilons import parameters
 from epsilons.__main__ import cli
 from epsilons.asking.commands.publishing import Publish
+from epsilons.asking.table import STATISTICS
 from epsilons.errors import ArgumentError, EpsilonsError
 from epsilons.questions.question import Question
-from epsilons.questions.table import STATISTICS
 from tests.needed import needed, spoken
 
 N: Final = 120

@@ -10,8 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from epsilons import Budgets
 from epsilons.budgets.levels import LARGEST, LEAST, as_budgets, dot, float_down, in_range, summed

@@ -16,7 +16,7 @@ from scripts import make_demo_data
 
 import epsilons as ep
 from epsilons.__main__ import cli, main
-from epsilons.questions import STATISTICS
+from epsilons.asking.table import STATISTICS
 
 Done = subprocess.CompletedProcess[str]
 

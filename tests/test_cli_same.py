@@ -406,3 +406,13 @@ def test_every_option_of_every_command_is_compared() -> None:
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 assert {*option.opts} & said, f"{name} {option.opts}"
+
+
+def test_a_count(table: Path, again: Callable[[], None]) -> None:
+    words = ["count", str(table), "--value", "x", "--epsilon", "e", "--person", "who"]
+    usual: dict[str, Any] = {"values": "x", "epsilon": "e", "person": "who", "data": table}
+    found = told(again, [*words, *AR, *OFFERED])
+    assert found == called(again, ep.count, **usual, levels=[0.5, 1.0, 2.0])
+    refused = CliRunner().invoke(cli, words)
+    assert refused.exit_code != 0
+    assert "add-remove" in str(refused.exception or refused.output) + refused.output

@@ -33,10 +33,10 @@ from click.testing import CliRunner
 import epsilons
 from epsilons import Releases
 from epsilons.__main__ import cli
+from epsilons.asking.table import STATISTICS
 from epsilons.budgets.allocation import FREQUENCY_RULES, TESTED_RULES
 from epsilons.draws import corridor
 from epsilons.draws.mechanisms import histogram, sums
-from epsilons.questions import STATISTICS
 from epsilons.questions.mean import ADAPTIVE
 
 pytestmark = pytest.mark.always  # Every page is different.
@@ -275,7 +275,12 @@ def test_every_file_is_on_the_map() -> None:
 
 
 def walked() -> dict[str, Callable[[], Any]]:
-    """Return the calls of the four walks in docs/architecture.md, on people.parquet."""
+    """Return the calls of the four walks in docs/architecture.md.
+
+    Somebody is missing in the file. Allocations for the people of other tests are kept, and calls
+    would not enter the functions that compute them.
+    """
+    pl.read_parquet("people.parquet")[1:].write_parquet("people.parquet")
     file: dict[str, Any] = {"epsilon": "epsilon", "data": "people.parquet"}
     budgets = [0.05, 0.2, 0.5, 1.0, 2.0]
     survey = epsilons.local.Mean((0, 120))

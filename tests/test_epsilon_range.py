@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons.budgets.levels import LARGEST, LEAST, Budgets, float_up, in_range

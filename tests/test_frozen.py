@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+import pickle
+import struct
+from dataclasses import FrozenInstanceError, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+import epsilons as ep
 from epsilons import frozen
 from epsilons.draws.mechanisms import LevelCounts
 from epsilons.draws.noise import DiscreteLaplace
@@ -205,3 +209,50 @@ def test_results_are_computed_once_and_cannot_be_changed() -> None:
     assert one.ends(0.5)[0].tolist() == [0.5, 0.0]
     assert (one.calls, other.calls) == ([0.5, 0.25, 0.5], [])
     assert other.ends(0.5)[1] == 0.5
+
+
+@dataclass(frozen=True)
+class Later:
+    """A required number that can be deferred, and one with a default."""
+
+    first: int = cast(int, frozen.Deferred())
+    second: int | None = cast(Any, frozen.Deferred(None))
+
+
+def test_a_deferred_field_is_computed_once_when_it_is_read() -> None:
+    calls: list[int] = []
+
+    def computed(number: int) -> int:
+        calls.append(number)
+        return number
+
+    made = Later(partial(computed, 7))  # type: ignore[arg-type]
+    assert calls == []
+    assert (made.first, made.first, made.second) == (7, 7, None)
+    assert calls == [7]
+    assert replace(made, second=3) == Later(7, 3)
+    assert Later(1, partial(computed, 2)).second == 2  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="first"):
+        Later()  # type: ignore[call-arg]
+    with pytest.raises(FrozenInstanceError):
+        made.first = 8  # type: ignore[misc]
+
+
+SENTINEL = 33.91827364551
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_numbers_that_are_computed_later_hold_no_data(neighbours: str) -> None:
+    """A deferred number is computed from what was drawn, in another process too."""
+    values, labels = np.full(200, SENTINEL), ["a", "b"] * 100
+    budgets = np.where(np.arange(200) < 20, 0.1, 1.0)
+    terms: dict[str, Any] = {"neighbours": neighbours}
+    terms |= {"levels": [0.1, 1.0]} if neighbours == "add-remove" else {}
+    release = ep.mean(
+        values, epsilon=budgets, bounds=(0, 100), by=labels, groups=["a", "b"], **terms
+    )
+    assert isinstance(vars(release)["risk"], partial)
+    assert isinstance(vars(release.estimate)["published"], partial)
+    held = pickle.dumps(release)
+    assert struct.pack("<d", SENTINEL) not in held
+    assert pickle.loads(held).to_json() == release.to_json()

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from epsilons.budgets.levels import LARGEST, MOST_DECLARED, SMALLEST, Ladder, keys
 from epsilons.errors import BudgetError

@@ -76,9 +76,7 @@ def test_packages_load_what_mypy_is_told() -> None:
             files = {each.stem for each in path.parent.iterdir()}
             assert not {name for name, module in taken.items() if module != package} & files, path
             seen.append(package)
-    assert {"epsilons", "epsilons.questions", "epsilons.door", "epsilons.results.report"} <= set(
-        seen
-    )
+    assert {"epsilons", "epsilons.door", "epsilons.results.report"} <= set(seen)
 
 
 def test_modules_that_are_loaded_later_are_those_that_mypy_is_told() -> None:
@@ -110,13 +108,14 @@ def test_modules_that_are_loaded_later_are_those_that_mypy_is_told() -> None:
 
 
 def test_every_public_name_is_there() -> None:
-    assert [name for name in dir(ep) if not name.startswith("__")] == sorted(ep.__all__)
-    assert "__version__" in dir(ep)
-    for name in ep.__all__:
+    public = [name for name in dir(ep) if not name.startswith("__")]
+    assert public == vars(ep).get("__all__", sorted(_imports("epsilons")))
+    assert {"__version__", "__all__"} <= set(dir(ep))
+    for name in public:
         assert getattr(ep, name) is not None
     everything: dict[str, Any] = {}
     exec("from epsilons import *", everything)
-    assert set(ep.__all__) == set(everything) - {"__builtins__"}
+    assert set(public) == set(everything) - {"__builtins__"}
     assert everything["mean"] is ep.mean
     with pytest.raises(AttributeError, match=r"'epsilons' has no attribute 'men'"):
         ep.men  # type: ignore[attr-defined]  # noqa: B018
@@ -126,9 +125,30 @@ def test_every_public_name_is_there() -> None:
         from epsilons import men  # type: ignore[attr-defined]  # noqa: F401
 
 
+def test_names_can_be_asked_for_in_any_order() -> None:
+    """Each line runs in its own process, in which nothing is loaded yet."""
+    for line in (
+        "assert 'mean' in dir(epsilons)",
+        "assert not hasattr(epsilons, 'a.b')",
+        "assert not hasattr(epsilons, 'nothing')",
+        "import rlcompleter; assert rlcompleter.Completer(globals()).complete('epsilons.me', 0)",
+    ):
+        assert "numpy" not in loaded_by(f"import epsilons\n{line}") or "complete" in line
+
+
 def test_public_names_are_listed_before_they_are_loaded() -> None:
     code = "import epsilons\nassert set(epsilons.__all__) <= set(dir(epsilons))"
-    assert not any(each.startswith("epsilons.asking") for each in loaded_by(code))
+    assert not any(each.startswith("epsilons.asking.") for each in loaded_by(code))
+
+
+def test_a_module_takes_the_place_of_its_placeholder() -> None:
+    file: dict[str, Any] = {"later": later}
+    exec("dates = later('calendar')", file)
+    placeholder, calendar = file["dates"], importlib.import_module("calendar")
+    assert placeholder is not calendar
+    assert placeholder.MONDAY == calendar.MONDAY
+    assert file["dates"] is calendar
+    assert placeholder.TUESDAY == calendar.TUESDAY
 
 
 def test_a_module_is_loaded_when_something_of_it_is_asked_for() -> None:

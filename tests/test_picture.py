@@ -49,10 +49,15 @@ def acceptable(name: str, data: bytes) -> None:
     assert len(data) <= (150_000 if name == "report.png" else 100_000)
 
 
+def in_nine_digits(drawing: str) -> str:
+    """Return a drawing with rounded numbers: their last digits depend on the processor."""
+    return re.sub(r"-?\d+\.\d{9,}", lambda found: f"{float(found[0]):.9g}", drawing)
+
+
 @pytest.mark.parametrize("name", make_picture.DRAWINGS)
 def test_a_drawing_is_what_the_package_computes_now(name: str) -> None:
     drawn = make_picture.DRAWINGS[name]()
-    assert (make_picture.FOLDER / name).read_text("utf-8") == drawn
+    assert in_nine_digits((make_picture.FOLDER / name).read_text("utf-8")) == in_nine_digits(drawn)
     assert 'fill="#ffffff"' in drawn, "it is readable on a dark page"
     assert float(re.findall(r'<svg[^>]* width="([\d.]+)"', drawn)[0]) <= 380
 

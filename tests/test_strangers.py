@@ -14,10 +14,9 @@ import pytest
 import epsilons as ep
 from epsilons.asking import commands
 from epsilons.asking.commands import jobs
+from epsilons.asking.table import OF_A_QUESTION, STATISTICS
 from epsilons.errors import ArgumentError, ColumnError
-from epsilons.questions import STATISTICS
 from epsilons.questions.question import TERMS
-from epsilons.questions.table import OF_A_QUESTION
 from epsilons.results.release.verdict import Gain, gain_words, precision_at, precision_words
 from epsilons.results.report.numbers import aligned, number
 from epsilons.types import Length

@@ -198,9 +198,9 @@ def test_a_release_says_what_is_protected_and_assumed_as_it_stands_here(
             if statistic == "mean"
             else ep.frequencies([0, 1] * 3, categories=[0, 1], **asdict(assumption), **given)
         )
-        assert release.protects == words.protected(neighbours)
+        assert release.protects == words.PROTECTED[neighbours]
         assert release.assumes == assumed(statistic, neighbours, assumption)
-        assert release.to_dict()["neighbours_are"] == words.neighbours_are(neighbours)
+        assert release.to_dict()["neighbours_are"] == words.NEIGHBOURS[neighbours]
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
@@ -211,7 +211,7 @@ def test_where_the_range_is_found_that_is_part_of_what_is_protected(
     values = np.random.default_rng(1).normal(1000.0, 2.0, 20_000)
     kind: dict[str, Any] = {"neighbours": neighbours, "method": method, **GAUSSIAN}
     release = compared.mean(values, epsilon=2.0, bounds=None, **kind)
-    assert release.protects == words.protected(neighbours, range_is_known=False)
+    assert release.protects == words.PROTECTED_WITH_RANGE[neighbours]
     assert "This includes finding the range." in release.protects
     assert release.assumes == words.ASSUMED_OF_A_GAUSSIAN
 
@@ -243,8 +243,8 @@ def test_what_is_assumed_differs_where_it_must() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_what_counts_as_public_follows_the_neighbours(known: bool) -> None:
-    public = words.protected("replace", range_is_known=known)
-    private = words.protected("add-remove", range_is_known=known)
+    sentences = words.PROTECTED if known else words.PROTECTED_WITH_RANGE
+    public, private = sentences["replace"], sentences["add-remove"]
     assert public.endswith("what a budget itself reveals is not protected.")
     assert "Whether a person took part at all" in private
     assert private.endswith("Only the arguments of the call are public.")
@@ -257,11 +257,11 @@ def test_a_plan_says_what_will_be_protected_and_that_people_are_guessed() -> Non
     for neighbours in ("replace", "add-remove"):
         for assumption in ASSUMPTIONS:
             data = ep.plan({0.1: 5, 1.0: 9}, neighbours=neighbours, **asdict(assumption)).to_dict()
-            assert data["protects"] == words.will_protect(neighbours)
+            assert data["protects"] == words.WILL_PROTECT[neighbours]
             assert data["assumption"] == words.planned(neighbours, assumption)
             assert data["assumption"].endswith("a guess.") == (neighbours == "add-remove")
-    assert "takes part at all" in words.will_protect("add-remove")
-    assert "are treated as public" in words.will_protect("replace")
+    assert "takes part at all" in words.WILL_PROTECT["add-remove"]
+    assert "are treated as public" in words.WILL_PROTECT["replace"]
 
 
 def test_what_is_assumed_of_those_who_report() -> None:

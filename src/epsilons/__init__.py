@@ -20,89 +20,42 @@ from epsilons.loading import names
 from epsilons.made import VERSION
 
 if TYPE_CHECKING:
-    from epsilons import collector, errors, local, papers, theory, verify
-    from epsilons.asking.checking import Check, check
-    from epsilons.asking.means import frequencies, mean, total
-    from epsilons.asking.publishing import publish
-    from epsilons.asking.ranking import count, quantile
-    from epsilons.asking.varying import covariance, variance
-    from epsilons.budgets.allocation import Allocation, allocate
-    from epsilons.budgets.levels import Budgets
-    from epsilons.draws.noise import Seeded
-    from epsilons.ledger import Ledger
+    # These are the public names. The functions of statistics and their questions are listed in the
+    # files that define them.
+    from epsilons import (
+        collector as collector,
+        errors as errors,
+        local as local,
+        papers as papers,
+        theory as theory,
+        verify as verify,
+    )
+    from epsilons.asking.checking import *
+    from epsilons.asking.means import *
+    from epsilons.asking.publishing import publish as publish
+    from epsilons.asking.totals import *
+    from epsilons.asking.varying import *
+    from epsilons.budgets.allocation import Allocation as Allocation, allocate as allocate
+    from epsilons.budgets.levels import Budgets as Budgets
+    from epsilons.draws.noise import Seeded as Seeded
+    from epsilons.ledger import Ledger as Ledger
     from epsilons.planning import (
-        GroupsPlan,
-        LocalPlan,
-        MenusPlan,
-        Plan,
-        RangePlan,
-        SeveralPlans,
-        compare_menus,
-        plan,
+        GroupsPlan as GroupsPlan,
+        LocalPlan as LocalPlan,
+        MenusPlan as MenusPlan,
+        Plan as Plan,
+        RangePlan as RangePlan,
+        SeveralPlans as SeveralPlans,
+        compare_menus as compare_menus,
+        plan as plan,
     )
-    from epsilons.questions.count import Count
-    from epsilons.questions.covariance import Covariance
-    from epsilons.questions.frequencies import Frequencies
-    from epsilons.questions.mean import Mean
-    from epsilons.questions.quantile import Quantile
-    from epsilons.questions.total import Total
-    from epsilons.questions.variance import Variance
-    from epsilons.results.release import Comparisons, Release, Releases, compare
+    from epsilons.results.release import (
+        Comparisons as Comparisons,
+        Release as Release,
+        Releases as Releases,
+        compare as compare,
+    )
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "average": "mean",
-            "correlation": "covariance",
-            "histogram": "frequencies",
-            "median": "quantile",
-            "shares": "frequencies",
-            "std": "variance",
-            "sum": "total",
-        },
-    )
-
-__all__ = [
-    "Allocation",
-    "Budgets",
-    "Check",
-    "Comparisons",
-    "Count",
-    "Covariance",
-    "Frequencies",
-    "GroupsPlan",
-    "Ledger",
-    "LocalPlan",
-    "Mean",
-    "MenusPlan",
-    "Plan",
-    "Quantile",
-    "RangePlan",
-    "Release",
-    "Releases",
-    "Seeded",
-    "SeveralPlans",
-    "Total",
-    "Variance",
-    "allocate",
-    "check",
-    "collector",
-    "compare",
-    "compare_menus",
-    "count",
-    "covariance",
-    "errors",
-    "frequencies",
-    "local",
-    "mean",
-    "papers",
-    "plan",
-    "publish",
-    "quantile",
-    "theory",
-    "total",
-    "variance",
-    "verify",
-]
+    __getattr__, __dir__ = names(__name__)
 
 __version__ = VERSION

@@ -11,6 +11,7 @@ its module and its name. Its arguments are stored under the names that they had 
     @storable("noise.Old")                               the kind, which never changes
     @storable("noise.Old", fields={"old": "new"})        an argument was renamed
     @storable("noise.Old", reads=without_the_old_one)    an argument was dropped
+    @storable("noise.New", since="0.3.0")                versions before 0.3.0 do not store it
 
 Arguments that a class lists in `LATER` are written only if they differ from their defaults. An
 object with defaults for all of them is written as it was before they existed. A kind also fixes its
@@ -31,7 +32,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
@@ -42,7 +43,7 @@ from epsilons.errors import ArgumentError, EpsilonsError
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["from_plain", "remembered", "storable", "to_plain"]
+__all__ = ["Deferred", "from_plain", "now", "remembered", "shared", "storable", "to_plain"]
 
 Class = TypeVar("Class", bound=type)
 
@@ -51,6 +52,10 @@ Result = TypeVar("Result")
 Given = ParamSpec("Given")
 
 Parts = dict[str, Any]
+
+
+_SHARED: Final = 8
+"""The number of shared results that an object keeps."""
 
 
 def remembered(
@@ -62,17 +67,70 @@ def remembered(
     method, because the object must be picklable. Arguments must be hashable. Each call returns its
     own copy, so a caller can change an array without changing later results.
     """
+    return _kept(method, copy.deepcopy)
+
+
+def shared(
+    function: Callable[Concatenate[Owner, Given], Result],
+) -> Callable[Concatenate[Owner, Given], Result]:
+    """Do as `remembered` does, for a result that is frozen itself: all calls return the same one.
+
+    The first argument is the frozen object.
+    """
+    return _kept(function, None)
+
+
+def _kept(
+    method: Callable[Concatenate[Owner, Given], Result], copied: Callable[[Result], Result] | None
+) -> Callable[Concatenate[Owner, Given], Result]:
+    name = f"{method.__module__}.{method.__qualname__}"
 
     @wraps(method)
     def found(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         known = vars(self).setdefault("_remembered", {})
-        key = (method.__qualname__, args, *sorted(kwargs.items()))
+        key = (name, args, *sorted(kwargs.items()))
         if key not in known:
+            if copied is None and len(known) >= _SHARED:
+                known.clear()
             known[key] = method(self, *args, **kwargs)
-        result: Result = copy.deepcopy(known[key])
-        return result
+        result: Result = known[key]
+        return result if copied is None else copied(result)
 
     return found
+
+
+class Deferred:
+    """A field of a frozen dataclass that is computed when it is first read.
+
+    The argument of the constructor is the value, or a `functools.partial` that returns it. The
+    latter must hold nothing that the object must not hold, such as data.
+
+    Args:
+        default: the default of the field; none if it is required.
+    """
+
+    def __init__(self, *default: Any) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        held = {} if instance is None else vars(instance)  # a dataclass asks for the default
+        if self._name in held:
+            held[self._name] = now(held[self._name])
+            return held[self._name]
+        if not self._default:
+            raise AttributeError(self._name)
+        return self._default[0]
+
+    def __set__(self, instance: object, value: Any) -> None:
+        vars(instance)[self._name] = value
+
+
+def now(value: Any) -> Any:
+    """Return a value that may be deferred."""
+    return value() if isinstance(value, partial) else value
 
 
 @dataclass(frozen=True)
@@ -85,12 +143,14 @@ class _Form:
         fields: a mapping from stored names to constructor arguments, if these differ.
         reads: a function that converts stored arguments to constructor arguments, if some were
             dropped.
+        since: the first version that stores this kind; "" for 0.2.0 or earlier.
     """
 
     kind: str
     made: type
     fields: Mapping[str, str]
     reads: Callable[[Parts], Parts] | None
+    since: str
 
 
 _FORMS: Final[dict[str, _Form]] = {}
@@ -130,6 +190,7 @@ def storable(
     *,
     fields: Mapping[str, str] = MappingProxyType({}),
     reads: Callable[[Parts], Parts] | None = None,
+    since: str = "",
 ) -> Callable[[Class], Class]:
     """Declare that objects of a class can be written as plain data and read back.
 
@@ -140,13 +201,14 @@ def storable(
             renamed.
         reads: a function that converts stored arguments to constructor arguments, if some were
             dropped.
+        since: the first version that stores this kind; "" for 0.2.0 or earlier.
 
     Raises:
         ValueError: another class is stored under this kind.
     """
 
     def declare(cls: Class) -> Class:
-        form = _FORMS.setdefault(kind, _Form(kind, cls, fields, reads))
+        form = _FORMS.setdefault(kind, _Form(kind, cls, fields, reads, since))
         if form.made is not cls:
             raise ValueError(f"two storable classes are stored as {kind}")
         _FORM_OF[cls] = form

@@ -46,8 +46,10 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
     how = _LABELS[name]
     items = _listed(name, declared, how)
     types = set(map(type, items))
-    if any(issubclass(type_, (float, tuple, list)) for type_ in types):
-        what = "floats" if any(issubclass(type_, float) for type_ in types) else "pairs"
+    if types not in ({str}, {bool}, {int}) and not all(issubclass(each, str) for each in types):
+        if not any(issubclass(each, (float, tuple, list)) for each in types):
+            raise ArgumentError(f"{name} are not all of one type. {how}")
+        what = "floats" if any(issubclass(each, float) for each in types) else "pairs"
         if name != "categories":
             raise ArgumentError(f"{name} has {what}, which are not labels. {how}")
         raise ArgumentError(
@@ -55,8 +57,6 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
             "instead of categories=[…]. If they are codes, such as 1.0 for yes, convert the column "
             "to integers and declare categories=[0, 1]."
         )
-    if not (all(issubclass(type_, str) for type_ in types) or types in ({bool}, {int})):
-        raise ArgumentError(f"{name} are not all of one type. {how}")
     if len(set(items)) < len(items):
         one = "category" if name == "categories" else "group"
         raise ArgumentError(f"{name} has duplicates: declare each {one} once.")
@@ -138,4 +138,4 @@ def _listed(name: str, given: object, how: str) -> list[Any]:
         if hasattr(given, method):
             items: list[Any] = getattr(given, method)()
             return items
-    return [_plain(item) for item in given]
+    return list(map(_plain, given))

@@ -206,12 +206,9 @@ _NEEDED: Final[Mapping[str, str]] = {
     "epsilon": "give each person's budget: an array, the name of a column, or one number.",
     "menus": 'give them with the share of people who choose each ε, {"A": {0.1: 0.1, 1: 0.9}}.',
     "people": "say how many people there are, such as people=4000.",
-    "q": "give a number strictly between 0 and 1, such as 0.5 for the median.",
     "question": "give one, such as ep.Mean(…) or ep.Frequencies(…).",
     "questions": "give a list of them, such as [ep.Mean(…), ep.Frequencies(…)].",
     "values": "name a column, or give an array.",
-    "x": "name the first column, or give an array.",
-    "y": "name the second column, or give an array.",
 }
 """For each required argument, advice if it is missing."""
 
@@ -234,6 +231,7 @@ def refuse(
     args: tuple[object, ...],
     given: Mapping[str, object],
     not_taken: NotTaken,
+    advice: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Raise an error with advice if an argument is not accepted or is missing.
 
@@ -247,6 +245,7 @@ def refuse(
         not_taken: names that it does not accept, each with a sentence that explains why. In the
             sentence, {} is replaced by the value. A function returns them if they take long to
             load.
+        advice: what to do if a required argument is missing that few functions have, by name.
 
     Raises:
         ArgumentError: a name is not accepted, or a required argument is missing.
@@ -280,8 +279,8 @@ def refuse(
         if name.endswith("bounds"):
             other = ", such as (0, 100) for a percentage; or {0}=None if you do not know it."
             raise BoundsError((_NO_BOUNDS + (other if may_be_none else ".")).format(name))
-        if name in _NEEDED:
-            raise ArgumentError(f"{name} is not given: {_NEEDED[name]}")
+        if name in _NEEDED or name in advice:
+            raise ArgumentError(f"{name} is not given: {_NEEDED.get(name) or advice[name]}")
 
 
 @functools.cache
@@ -314,17 +313,19 @@ def translated(name: str, value: object) -> str:
 
 def speaks_plainly(
     not_taken: NotTaken = MappingProxyType({}),
+    advice: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Decorate a function with `refuse`: helpful errors for wrong or missing argument names.
 
     Args:
         not_taken: names that the function does not accept, as for `refuse`.
+        advice: what to do if a required argument is missing, as for `refuse`.
     """
 
     def plain(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @functools.wraps(function)
         def asked(*args: _P.args, **given: _P.kwargs) -> _R:
-            refuse(function, args, given, not_taken)
+            refuse(function, args, given, not_taken, advice)
             return function(*args, **given)
 
         return asked
@@ -472,4 +473,4 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
         raise BoundsError(
             f"{name}={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
         )
-    return lo, hi
+    return lo + 0.0, hi + 0.0  # -0.0 becomes 0.0

@@ -2,13 +2,13 @@
 
 The sentences of the local model are in `local/randomizer.py`.
 
-protected(neighbours, range_is_known=…)                    what a release protects
+PROTECTED, PROTECTED_WITH_RANGE                            what a release protects
 assumed(truth, neighbours, assumption, …)                  what its error assumes
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
-will_protect(neighbours), planned(neighbours, assumption)  the same for plans
+WILL_PROTECT, planned(neighbours, assumption)              the same for plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
 ADDS_UP, ADDS_UP_LOCALLY                                   spending adds up over releases
-neighbours_are(neighbours)                                 the neighbouring relation
+NEIGHBOURS                                                 the neighbouring relation
 assumed_of_some(neighbours, assumption, whose, …)          means by group, or of a subset of people
 weighed(name, unit, most, assumption)                      weights: sentences to append to both
 clipped(…), uncounted(…)                                   how invalid values are treated
@@ -37,30 +37,35 @@ _PRIVATE_PEOPLE: Final = (
     "The number of people and all budgets are private. Only the arguments of the call are public."
 )
 
-_PROTECTED: Final = {
-    ("replace", True): (
+PROTECTED: Final = {
+    "replace": (
         "Each person's value: whatever it is, no result becomes more or less likely by more than a "
         "factor of e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody spends more than "
         f"their own ε. {_PUBLIC_BUDGETS}"
     ),
-    ("replace", False): (
-        "Each person's value: whatever it is, and however far from all others, no result becomes "
-        "more or less likely by more than a factor of e^(spent), and nobody spends more than their "
-        f"own ε. This includes finding the range. {_PUBLIC_BUDGETS}"
-    ),
-    ("add-remove", True): (
+    "add-remove": (
         "Whether a person took part at all, their value and their budget: with them or without "
         "them, no result becomes more or less likely by more than a factor of e^(spends), which is "
         "10 % at 0.1 and 2.7 times at 1, and nobody spends more than their own ε. "
         f"{_PRIVATE_PEOPLE}"
     ),
-    ("add-remove", False): (
+}
+"""What a release of the central model protects, by neighbouring relation."""
+
+PROTECTED_WITH_RANGE: Final = {
+    "replace": (
+        "Each person's value: whatever it is, and however far from all others, no result becomes "
+        "more or less likely by more than a factor of e^(spent), and nobody spends more than their "
+        f"own ε. This includes finding the range. {_PUBLIC_BUDGETS}"
+    ),
+    "add-remove": (
         "Whether a person took part at all, their value and their budget: with them or without "
         "them, no result becomes more or less likely by more than a factor of e^(spends), and "
         "nobody spends more than their own ε. This includes finding the range. "
         f"{_PRIVATE_PEOPLE}"
     ),
 }
+"""The same if the range of the values was not given, but estimated."""
 
 MEANS_DIFFER: Final = "The means of people at different budgets differ by at most {} of the range"
 """The assumption that budgets are related to values by at most δ, which replaces {}."""
@@ -162,7 +167,7 @@ _GAUSSIAN_WANTED: Final = (
     "say nothing about values."
 )
 
-_WILL_PROTECT: Final = {
+WILL_PROTECT: Final = {
     "replace": "Each person's value: whatever it is, no result will become more or less likely by "
     "more than a factor of e^(spent), which is 10 % at 0.1 and 2.7 times at 1, and nobody will "
     f"spend more than their own ε. {_PUBLIC_BUDGETS}",
@@ -170,21 +175,13 @@ _WILL_PROTECT: Final = {
     "without them, no result will become more or less likely by more than a factor of e^(spent), "
     "which is 10 % at 0.1 and 2.7 times at 1, and nobody will spend more than their own ε.",
 }
+"""What a planned release will protect, by neighbouring relation."""
 
-_NEIGHBOURS: Final = {
+NEIGHBOURS: Final = {
     "replace": "One person's value changes. Budgets and the number of people are public.",
     "add-remove": "One person joins or leaves. Budgets and the number of people are private.",
 }
-
-
-def protected(neighbours: str, *, range_is_known: bool = True) -> str:
-    """Describe what a release of the central model protects.
-
-    Args:
-        neighbours: the neighbouring relation: "replace" or "add-remove".
-        range_is_known: whether the range of the values was given; otherwise it was estimated.
-    """
-    return _PROTECTED[neighbours, range_is_known]
+"""How neighbouring data sets differ by one person."""
 
 
 def drawn_together(means: int) -> str:
@@ -282,10 +279,8 @@ def assumed_of_some(
     )
 
 
-def guessed(spread: float | None) -> str:
-    """A note on the guessed spread, to append to another sentence; "" without a guess."""
-    if spread is None:
-        return ""
+def guessed(spread: float) -> str:
+    """A note on the guessed spread, to append to another sentence."""
     return (
         f" The cap was chosen for values with a standard deviation of about {_percent(spread)} of "
         "the range; no claim depends on that guess."
@@ -318,11 +313,6 @@ def _budgets_say(related: bool | float, values: str = "values", differ: str = ME
 
 def _percent(part: float) -> str:
     return f"{100.0 * part:.3g} %"
-
-
-def will_protect(neighbours: str) -> str:
-    """Describe what a planned release will protect."""
-    return _WILL_PROTECT[neighbours]
 
 
 def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> str:
@@ -370,16 +360,10 @@ def weighed(name: str | None, unit: float, most: float, assumption: Assumption) 
     )
 
 
-def neighbours_are(neighbours: str) -> str:
-    """Describe the neighbouring relation: how data sets differ by one person."""
-    return _NEIGHBOURS[neighbours]
-
-
 def clipped(
     bounds: tuple[float, float],
     *,
     midpoint: bool,
-    averaged: tuple[float, float] | None = None,
     found: bool = False,
     alone: bool = False,
     alike: bool = False,
@@ -390,7 +374,6 @@ def clipped(
     Args:
         bounds: the range of the values.
         midpoint: whether missing values count as the middle of the range.
-        averaged: the range of the averaged quantity, if it is a function of the values.
         found: whether the bounds were estimated and not given; then few digits are shown.
         alone: whether each row counts separately; otherwise a missing row does not matter if the
             person has others.
@@ -402,7 +385,6 @@ def clipped(
     beside = "" if second is None else f" (second column: {told(second[0])} to {told(second[1])})"
     words = f"{OUTSIDE}{told(lo)} to {told(hi)}{beside} are clipped to the nearest bound"
     if midpoint:
-        lo, hi = averaged or bounds
         middle = told(lo / 2.0 + hi / 2.0)
         others = "" if alone else ", unless the person has others"
         beside = "" if second is None else f" (second column: {told(sum(second) / 2.0)})"
@@ -501,7 +483,7 @@ def left_out(*, answers: bool, groups: bool, where: str | None, label: Any = Non
             if answers
             else "Rows in no declared group are left out."
         )
-    return "".join(f" {each}" for each in said)
+    return " ".join(["", *said])
 
 
 def briefly(assumption: Assumption, cells: bool) -> str:

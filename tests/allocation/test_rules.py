@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume as suppose
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import assume as suppose, given, settings, strategies as st
 
 import epsilons as ep
 from epsilons import Allocation, Budgets

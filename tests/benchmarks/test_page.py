@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from benchmarks import __main__ as command
-from benchmarks import bare, data, page, size, speed, timing
+from benchmarks import __main__ as command, bare, data, page, size, speed, timing
 from benchmarks.page import Section
 from benchmarks.timing import Ratio, Result, order_interval
 

@@ -9,8 +9,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import epsilons as ep
 from benchmarks import combining, personal, personal_cases, personal_trials

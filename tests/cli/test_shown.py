@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
+from epsilons.asking.table import STATISTICS
 from epsilons.draws.noise import System
 from epsilons.errors import FileError
-from epsilons.questions import STATISTICS
 from tests.needed import spoken
 
 ASKED = {

@@ -15,10 +15,10 @@ import pytest
 import epsilons as ep
 from epsilons.asking.commands import study as studies
 from epsilons.asking.commands.study import read
+from epsilons.asking.table import STATISTICS
 from epsilons.draws import corridor
 from epsilons.draws.noise.source import System
 from epsilons.errors import ArgumentError, ClaimError, DataError, LedgerError
-from epsilons.questions import STATISTICS
 from epsilons.questions.question import TERMS
 from tests.cli.test_jobs import run
 from tests.needed import needed

@@ -192,6 +192,7 @@ def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
     assert page.get_by_role("button", name="Send").count() == 0
 
 
+@pytest.mark.long
 def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opened) -> None:
     """While a report is being made, a second click or window does not make another report."""
     phone.context.add_init_script(
@@ -506,6 +507,7 @@ def test_the_organiser_sees_it_live(
     phone.clean(f"http://localhost:{served.port}/")
 
 
+@pytest.mark.long
 def test_the_organiser_closes_it(phone: Opened, chromium: Any, tmp_path: Path) -> None:
     with Served(tmp_path, SURVEYS[:1]) as served:
         for k in range(4):

@@ -106,6 +106,7 @@ def test_further_reports_are_chosen_by_chance_and_stay() -> None:
     assert held == {b"c": 10}
 
 
+@pytest.mark.long
 def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
     """Polling reveals no single report, even with the organiser's key and all links."""
     needs.module("uvicorn")

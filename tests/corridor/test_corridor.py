@@ -15,8 +15,7 @@ from epsilons.draws import corridor
 from epsilons.draws.accounts import Charge, sum_of
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError, PrivacyError
-from epsilons.questions import Question
-from epsilons.questions.question import Call
+from epsilons.questions.question import Call, Question
 from tests.assumed import GAUSSIAN
 from tests.corridor.accounts import Broken, Failing, Recording
 from tests.plain import plain

@@ -74,6 +74,7 @@ def cluster() -> Any:
 
 def executors() -> set[int]:
     """Process ids of this session's executors."""
+    # Without -ww, ps cuts lines to the width in COLUMNS, and no executor is found.
     found = subprocess.run(
         ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
     )

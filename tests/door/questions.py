@@ -12,8 +12,7 @@ import polars as pl
 
 import epsilons.door.rows
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Tally
-from epsilons.door import open as open_rows
+from epsilons.door import Tally, open as open_rows
 from epsilons.door.count import line
 from epsilons.errors import EpsilonsError
 from tests.door.asking import cells_of, moments_of, sums_of

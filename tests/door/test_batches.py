@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from epsilons.door import batches
 from epsilons.door.batches import Batch, Bytes, Content, fold

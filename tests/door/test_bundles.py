@@ -12,8 +12,7 @@ import pytest
 
 from epsilons import door
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Ask, Grouping, Rows, Tally, declare
-from epsilons.door import rows as module
+from epsilons.door import Ask, Grouping, Rows, Tally, declare, rows as module
 from epsilons.door.engines import count_engine
 from epsilons.errors import EpsilonsError, MissingValueError
 from tests.door.asking import together
@@ -39,10 +38,6 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def double(u: Any) -> Any:
-    return u * u
-
-
 def questions() -> list[tuple[dict[str, Any], Ask]]:
     """Return each question, as the arguments of `open` and the `Ask`."""
     by_town: dict[str, Any] = {"groups": Grouping(("town",), (TOWN,)), "missing": "exclude"}
@@ -53,7 +48,7 @@ def questions() -> list[tuple[dict[str, Any], Ask]]:
         ({"values": "minutes", **by_town}, Ask("numbers", minutes)),
         ({"values": "minutes", **by_town, "where": "yes"}, Ask("numbers", minutes, apart=True)),
         ({"values": "wage"}, Ask("squares", (0.0, 50.0))),
-        ({"values": "wage"}, Ask("numbers", (0.0, 50.0), double)),
+        ({"values": "wage"}, Ask("numbers", (0.0, 40.0))),
         ({"values": "mode", "categories": MODE}, Ask("cells")),
         ({"values": "age", "categories": AGES}, Ask("cells")),
         ({"values": "age", "missing": "exclude", "groups": pair}, Ask("numbers", (0.0, 65.0))),
@@ -168,7 +163,6 @@ def test_questions_of_one_column_differ() -> None:
     asks = [
         Ask("numbers", (0.0, 50.0)),
         Ask("numbers", (0.0, 20.0)),
-        Ask("numbers", (0.0, 20.0), double),
         Ask("numbers", (0.0, 20.0)),
         Ask("squares", (0.0, 20.0)),
     ]
@@ -176,7 +170,7 @@ def test_questions_of_one_column_differ() -> None:
     found = [plain(each) for each in together(pairs)]
     alone = [plain(door.open("wage", epsilon="e", data=data).count(ask)) for ask in asks]
     assert found == alone
-    assert found[0] != found[1] != found[2]
+    assert found[0] != found[1] == found[2] != found[3]
 
 
 def test_refusals_come_when_the_question_asks() -> None:

@@ -20,8 +20,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.budgets.levels import Ladder
-from epsilons.door import GRID, SHARES
-from epsilons.door import open as open_rows
+from epsilons.door import GRID, SHARES, open as open_rows
 from epsilons.errors import EpsilonsError
 from tests.door.asking import cells_of, sums_of
 from tests.door.conftest import declared_as

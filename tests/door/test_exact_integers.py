@@ -42,8 +42,8 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
     }[engine]()
     rows = nw.from_native(data).lazy()
     table = Columns(rows, "x", 1.0, "who")
-    plan = QueryPlan(table)
-    plan.add(wanted(Ask("numbers", (0.0, 1.0)), Rules(Names(), "error", 1, None, None), table))
+    rules = Rules(Names(), "error", 1, None, None)
+    plan = QueryPlan(table, [wanted(Ask("numbers", (0.0, 1.0)), rules, table)])
     found = folded(plan, rows).select("x0 below", "x0").collect()
     expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
     by_size = dict(zip(found["x0 below"].to_list(), found["x0"].to_list(), strict=True))

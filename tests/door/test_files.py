@@ -284,14 +284,14 @@ def test_a_panic_is_a_failure_and_an_interrupt_is_not() -> None:
         return call
 
     message = without_secret(
-        lambda: guarded(fail(PanicError(SECRET)), DataError, "failed ({kind})"), DataError
+        lambda: guarded((DataError, "failed ({kind})"), fail(PanicError(SECRET))), DataError
     )
     assert message == "failed (PanicError)"
     with pytest.raises(KeyboardInterrupt):
-        guarded(fail(KeyboardInterrupt()), DataError, "")
+        guarded((DataError, ""), fail(KeyboardInterrupt()))
     absent = ModuleNotFoundError(SECRET, name="pyarrow")
     assert "'pyarrow'" in without_secret(
-        lambda: guarded(fail(absent), DataError, ""), MissingExtraError
+        lambda: guarded((DataError, ""), fail(absent)), MissingExtraError
     )
 
 

@@ -24,8 +24,7 @@ import epsilons as ep
 import epsilons.door.rows
 from epsilons import door
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Grouping, declare_groups
-from epsilons.door import open as open_rows
+from epsilons.door import Grouping, declare_groups, open as open_rows
 from epsilons.errors import ColumnError
 from tests.door.asking import cells_of, sums_of
 

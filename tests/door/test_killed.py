@@ -135,8 +135,24 @@ def in_the_middle(process: subprocess.Popen[str], seconds: float = 0.3) -> None:
     """Wait until a process has printed "go" and then used this many seconds of processor time."""
     assert process.stdout is not None
     assert process.stdout.readline() == "go\n"
+    go_on(process, seconds)
+
+
+def go_on(process: subprocess.Popen[str], seconds: float) -> None:
+    """Wait until a process has used this many more seconds of processor time."""
     start = busy(process.pid)
     until(lambda: busy(process.pid) > start + seconds, process)
+
+
+def reads(pid: int, path: Path) -> bool:
+    """Whether a process has a file open, or mapped into memory."""
+    proc = Path(f"/proc/{pid}")
+    if str(path) in (proc / "maps").read_text():
+        return True
+    try:
+        return any(entry.readlink() == path for entry in (proc / "fd").iterdir())
+    except FileNotFoundError:  # a file was closed meanwhile
+        return False
 
 
 def kill(process: subprocess.Popen[str], number: int) -> tuple[str, str]:
@@ -174,8 +190,9 @@ def test_a_killed_command(place: Place, large: Path, number: int) -> None:
         return ["-c", COMMAND, "mean", str(file), *options]
 
     process = place.start(*arguments(large))
-    # On a busy machine, the command's imports take up to 1.6 seconds of processor time.
-    in_the_middle(process, seconds=2.2)
+    in_the_middle(process, seconds=0)
+    until(lambda: reads(process.pid, large), process)
+    go_on(process, 0.2)
     out, err = kill(process, number)
     assert out == ""
     if number == signal.SIGINT:  # the command line handles Ctrl-C itself

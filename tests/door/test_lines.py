@@ -15,8 +15,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Ask
-from epsilons.door import open as open_rows
+from epsilons.door import Ask, open as open_rows
 from epsilons.door.count import line
 from epsilons.door.count.line import ByWeight
 from epsilons.door.engines import count_engine, line_engine, running

@@ -18,8 +18,7 @@ import polars as pl
 import pytest
 
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Ask, chosen, enrolled
-from epsilons.door import open as open_rows
+from epsilons.door import Ask, chosen, enrolled, open as open_rows
 from epsilons.door.given.menus import Chosen
 from epsilons.errors import BudgetError, ColumnError
 from tests.door.conftest import EVERYWHERE, on_engine

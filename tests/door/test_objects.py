@@ -16,8 +16,7 @@ import pytest
 import epsilons as ep
 import epsilons.door.rows
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Tally
-from epsilons.door import open as open_rows
+from epsilons.door import Tally, open as open_rows
 from epsilons.door.count.tallies import TWO
 from epsilons.errors import (
     ArgumentError,

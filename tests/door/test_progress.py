@@ -273,11 +273,11 @@ class Interrupted:
 def test_an_interrupt_of_duckdb_is_no_failure_of_the_data() -> None:
     query: Any = Interrupted("Query interrupted")
     with pytest.raises(KeyboardInterrupt) as caught:
-        guarded(lambda: collected(query), DataError, "({kind})")
+        guarded((DataError, "({kind})"), collected, query)
     assert caught.value.__context__ is None
     other: Any = Interrupted("no disk")
     with pytest.raises(DataError, match="RuntimeError"):
-        guarded(lambda: collected(other), DataError, "({kind})")
+        guarded((DataError, "({kind})"), collected, other)
 
 
 @pytest.mark.parametrize("own", [False, True])

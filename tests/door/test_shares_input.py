@@ -15,7 +15,13 @@ from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID, Grouping, Tally, declare
 from epsilons.door.count.asks import Names
 from epsilons.door.rows import ONLY_SHARES
-from epsilons.errors import ArgumentError, ColumnError, DataError, MissingValueError
+from epsilons.errors import (
+    ArgumentError,
+    ColumnError,
+    DataError,
+    MissingValueError,
+    PrivacyError,
+)
 from tests.door.shares_by_hand import BOUNDS
 
 ENGINES = ["arrays", "polars", "duckdb", "csv"]
@@ -330,7 +336,7 @@ def test_a_table_that_does_not_add_up_is_never_released() -> None:
         {"above": above - GRID},
         {"inside": one + 1, "points": points + GRID // 2},
     ):
-        with pytest.raises(DataError, match="one unit for each person"):
+        with pytest.raises(PrivacyError, match="parts of units that were counted"):
             cells(**changed)
 
 

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import epsilons.door.rows
-from epsilons.door import GRID, Ask, Tally
-from epsilons.door import rows as series
+from epsilons.door import GRID, Ask, Tally, rows as series
 from epsilons.door.count.asks import Names, Rules
 from epsilons.door.given import arrays
 from epsilons.door.rows import Rows

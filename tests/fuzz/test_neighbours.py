@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, seed, settings, strategies as st
 
 import epsilons as ep
 import epsilons.door.rows

@@ -13,8 +13,7 @@ import epsilons as ep
 from epsilons.draws.accounts import Settled
 from epsilons.errors import ClaimError, LedgerError
 from tests.ledger.test_protocol import claimed, taken
-from tests.ledger.work import EPSILON as FEW
-from tests.ledger.work import WHO, X, in_threads, mean, run_forking
+from tests.ledger.work import EPSILON as FEW, WHO, X, in_threads, mean, run_forking
 
 NANO = 10**9
 EPSILON = [1000 * each for each in FEW]

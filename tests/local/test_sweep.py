@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from epsilons import local
-from epsilons.local import scalar
-from epsilons.local import state as sweep
+from epsilons.local import scalar, state as sweep
 from epsilons.local.reports import Reports
 from epsilons.risk import local as weights_
 from epsilons.risk.local import LEAST, tangent

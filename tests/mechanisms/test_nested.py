@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 import epsilons as ep
@@ -283,6 +282,18 @@ def test_the_checker_finds_the_loss_by_itself() -> None:
     verdict = ep.verify.exact(boast)
     assert verdict.losses == nested(32).losses
     assert not verdict.holds
+
+
+class Elsewhere(Nested):
+    """Claims another relation between neighbours, under which a person could move less."""
+
+    neighbours = "add-remove"
+
+
+def test_the_checker_takes_neighbours_from_the_kind() -> None:
+    verdict = ep.verify.exact(nested(kind=Elsewhere))
+    assert verdict.neighbours == "replace"
+    assert not verdict.exact
 
 
 def test_the_checker_notices_what_is_not_said_right() -> None:

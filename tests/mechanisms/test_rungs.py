@@ -6,8 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from epsilons.budgets.levels import float_down
 from epsilons.draws.mechanisms.add_remove import multiples, weights_up_to

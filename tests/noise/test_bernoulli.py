@@ -6,11 +6,16 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from epsilons.draws.noise import Seeded, Source, System, exp_minus, exp_minus_many
-from epsilons.draws.noise import exact as bernoulli
+from epsilons.draws.noise import (
+    Seeded,
+    Source,
+    System,
+    exact as bernoulli,
+    exp_minus,
+    exp_minus_many,
+)
 from epsilons.errors import ArgumentError
 
 Coin = Callable[[int, int, float], float]

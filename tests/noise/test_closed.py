@@ -16,8 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilons.draws.noise import Closed, DiscreteLaplace, Geometric, Seeded, exp_minus, permutation
-from epsilons.draws.noise import vectors as room
+from epsilons.draws.noise import (
+    Closed,
+    DiscreteLaplace,
+    Geometric,
+    Seeded,
+    exp_minus,
+    permutation,
+    vectors as room,
+)
 from epsilons.draws.noise.exact import composition, compositions
 from epsilons.errors import ArgumentError
 from epsilons.frozen import from_plain, to_plain

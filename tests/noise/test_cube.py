@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from epsilons.draws.noise import Cube, DiscreteLaplace, Geometric, Seeded
-from epsilons.draws.noise import vectors as room
+from epsilons.draws.noise import Cube, DiscreteLaplace, Geometric, Seeded, vectors as room
 from epsilons.errors import ArgumentError
 from epsilons.frozen import from_plain, to_plain
 from tests.noise.conftest import ALPHA, chi_square, two_samples

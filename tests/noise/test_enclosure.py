@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal, localcontext
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from epsilons.draws.noise import Seeded, Source
 from epsilons.draws.noise.exact import continues_below, enclose

@@ -7,8 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from epsilons.draws.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
 

@@ -10,12 +10,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from epsilons.draws.noise import DiscreteLaplace, Geometric, PointMass, Seeded, Source, System
-from epsilons.draws.noise import exact as bernoulli
-from epsilons.draws.noise import exact as magnitude
+from epsilons.draws.noise import (
+    DiscreteLaplace,
+    Geometric,
+    PointMass,
+    Seeded,
+    Source,
+    System,
+    exact as bernoulli,
+    exact as magnitude,
+)
 from epsilons.draws.noise.exact import steps_many
 from epsilons.errors import ArgumentError
 

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from epsilons.draws.noise import DiscreteLaplace, Geometric, PointMass
 from epsilons.errors import ArgumentError

@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from epsilons.draws.noise import Seeded, Source, System, resolve
-from epsilons.draws.noise import source as module
+from epsilons.draws.noise import Seeded, Source, System, resolve, source as module
 from epsilons.errors import ArgumentError
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]

@@ -11,8 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from epsilons.draws.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
 from epsilons.errors import ArgumentError

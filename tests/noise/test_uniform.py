@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from epsilons.draws.noise import Seeded, Source, System, below, below_many, permutation
 from epsilons.draws.noise.exact import below_each, permutations

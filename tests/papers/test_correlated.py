@@ -13,8 +13,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import MissingExtraError
-from epsilons.papers.figures import correlated, correlated_rules
-from epsilons.papers.figures import correlated as plots
+from epsilons.papers.figures import correlated, correlated as plots, correlated_rules
 from epsilons.papers.figures.artefact import REGIMES, ExperimentRun
 from epsilons.papers.figures.correlated_rules import (
     ALGORITHMS,

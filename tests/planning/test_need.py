@@ -30,6 +30,7 @@ def half(people: dict[float, int], asked: dict[str, Any]) -> float:
     return float(ep.plan(people, **asked).verdict.each[0].half)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("share", [0.6, 1.8])
 def test_so_many_people_like_these_are_enough_and_fewer_are_not(name: str, share: float) -> None:

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons.asking.table import STATISTICS
 from epsilons.door import GRID, Absent, Ask
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.planning.trial import Trial
-from epsilons.questions import STATISTICS
 from epsilons.questions.rehearsal import rehearse, terms_for
 from tests.report.forms import forms
 

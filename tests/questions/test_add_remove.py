@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons.draws.mechanisms.add_remove import SHARE, CellSums, LevelCounts, TwoSums

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.errors import ArgumentError
@@ -91,3 +92,15 @@ def test_what_is_refused() -> None:
     with pytest.raises(ArgumentError, match="about"):
         ep.Count("x", about="population")
     assert ep.count("x", epsilon=1.0, data=FRAME, source=ep.Seeded(1)).n is not None
+
+
+@pytest.mark.statistical
+def test_a_count_of_people_is_within_its_interval() -> None:
+    runs, missed = 200, 0
+    budgets = np.repeat(LEVELS, 100)
+    for run in range(runs):
+        release = ep.count(epsilon=budgets, levels=LEVELS, source=ep.Seeded(run))
+        low, high = release.interval(0.8)
+        missed += not low <= 300 <= high
+    # The false-alarm probability is 10⁻⁹ on each side. The interval is not too wide either.
+    assert runs - binom.isf(1e-9, runs, 0.82) <= missed <= binom.isf(1e-9, runs, 0.2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -13,7 +13,7 @@ import pytest
 import epsilons as ep
 from epsilons.draws.noise import System
 from epsilons.errors import ArgumentError, KindError
-from epsilons.results.release import Release
+from epsilons.results.release import Groups, Release
 from tests.questions.grouped import BY, SOME, answered, asked, people
 from tests.test_cli import run
 
@@ -98,7 +98,7 @@ def test_an_estimate_compares_groups_of_its_own_only() -> None:
     """An estimate that compares unknown labels is refused when it is created."""
     release = _release()
     with pytest.raises(ArgumentError, match="is not the label of a group"):
-        replace(release.estimate, compared=(("north", "nowhere"),))
+        replace(cast(Groups, release.estimate), compared=(("north", "nowhere"),))
 
 
 def test_values_of_both_signs_have_no_ratio() -> None:

@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons.budgets.allocation import RULES
-from epsilons.draws.noise import Source
-from epsilons.draws.noise import source as noise_source
+from epsilons.draws.noise import Source, source as noise_source
 from epsilons.errors import (
     ArgumentError,
     BoundsError,

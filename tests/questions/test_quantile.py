@@ -1,18 +1,23 @@
-"""`ep.quantile`: its table, its losses, its rejections, and the meaning of its numbers."""
+"""`ep.quantile`: its table, its losses, its intervals, its command, and what it rejects."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
+from scipy.stats import binom
 
 import epsilons as ep
 from epsilons import door
+from epsilons.asking.commands import cli
 from epsilons.budgets.levels import Budgets
 from epsilons.draws.mechanisms import CellSums, ClosedHistogram, Composed
 from epsilons.draws.mechanisms.nested import Nested
@@ -20,8 +25,18 @@ from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError, MissingValueError
 from epsilons.questions.quantile import BINS, FINE, RADII, best_way, merged
 from epsilons.questions.question import Call
+from epsilons.risk import Weighing, quantiles
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.weighing import RELATED, UNRELATED
+from epsilons.risk.quantiles import (
+    NestedQuantiles,
+    SelectedQuantiles,
+    nested_shift,
+    selection_shift,
+)
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
+from tests.test_cli_same import AR, OFFERED, PRIVATE, again, called, plain, table, told
+
+__all__ = ["again", "table"]  # fixtures
 
 RNG = np.random.default_rng(5)
 PEOPLE = 400
@@ -84,8 +99,8 @@ def test_bins_are_added_up_and_missing_values_are_in_the_middle() -> None:
 def test_someone_with_many_rows_counts_once() -> None:
     rows = FRAME.filter(pl.col("who") == 3)
     many = pl.concat([FRAME, *[rows] * 3])
-    for table in (FRAME, many):
-        cells = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), data=table, person="who")
+    for data in (FRAME, many):
+        cells = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), data=data, person="who")
         assert cells.cells.sum() == cells.unit * PEOPLE // 2
     once = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), person="who").cells
     assert (cells.cells == once).all()  # a person's rows are divided equally among the bins
@@ -349,3 +364,347 @@ def test_a_curator_is_told_what_would_be_refused() -> None:
                 asked(data=frame, source=Dry())
         else:
             assert asked(data=frame).value <= BOUNDS[1]
+
+
+# The command.
+
+RANKS: list[tuple[list[str], dict[str, Any]]] = [
+    ([], {}),
+    (["--q", "0.1", "--q", "0.9"], {"q": [0.1, 0.9]}),
+    (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
+    (["--method", "table"], {"method": "table"}),
+    (["--value", "holes", "--missing", "midpoint"], {"values": "holes", "missing": "midpoint"}),
+    (["--related", "0.05", "--confidence", "0.8"], {"related": 0.05, "confidence": 0.8}),
+    ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),
+]
+
+
+@pytest.mark.parametrize(("words", "same"), RANKS, ids=lambda each: str(each)[:60])
+def test_a_quantile(
+    table: Path,
+    again: Callable[[], None],
+    words: list[str],
+    same: dict[str, Any],
+) -> None:
+    given = {"--value": "x", "--q": "0.5", "--epsilon": "e", "--bounds": "0 40"}
+    usual: dict[str, Any] = {"values": "x", "q": 0.5, "epsilon": "e", "data": table}
+    usual["bounds"] = (0.0, 40.0)
+    found = told(again, ["quantile", str(table), *plain(words, given)])
+    assert found == called(again, ep.quantile, **usual | same)
+    if words:  # an ignored option must be detected
+        assert found != called(again, ep.quantile, **usual)
+
+
+def test_a_quantile_needs_a_share(table: Path) -> None:
+    words = ["quantile", str(table), "--value", "x", "--epsilon", "e", "--bounds", "0", "40"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 2
+    assert "--q" in done.output
+
+
+# Intervals of selected quantiles contain the right bins, and miss no more often than stated.
+
+EVEN = Weighing(np.array([0.01]), np.array([100]), 1.0)
+
+
+def margin(picks: list[int], gaps: list[float], rate: float = 100.0) -> SelectedQuantiles:
+    return SelectedQuantiles(np.array([0.5]), EVEN, 8, np.array(picks), np.array(gaps), rate)
+
+
+def test_the_range_holds_the_bins_of_both_ends() -> None:
+    found = margin([4, 2, 6], [0.4, 0.4])
+    assert found.interval(0.0, (0.0, 16.0), RELATED, 0.9) == (4.0, 14.0)
+    assert found.values((0.0, 16.0)).tolist() == [9.0]
+
+
+def test_an_end_that_was_not_selected_or_is_aimed_too_near_is_a_bound() -> None:
+    assert margin([4, -1, 6], [0.4, 0.4]).one(0, (0.0, 16.0), RELATED, 0.9) == (0.0, 14.0)
+    assert margin([4, 2, 6], [0.4, 0.01]).one(0, (0.0, 16.0), RELATED, 0.9) == (4.0, 16.0)
+    assert margin([4, 2, 6], [0.3, 0.3]).one(0, (0.0, 16.0), RELATED, 1.0 - 1e-15) == (0.0, 16.0)
+
+
+def test_a_quantile_that_is_drawn_beyond_its_ends_is_moved_to_them() -> None:
+    assert margin([7, 2, 5], [0.4, 0.4]).values((0.0, 16.0)).tolist() == [11.0]
+    assert margin([0, 2, 5], [0.4, 0.4]).values((0.0, 16.0)).tolist() == [5.0]
+
+
+@pytest.mark.parametrize("beta", [0.2, 0.01])
+def test_the_wrong_side_is_selected_no_oftener_than_is_paid_for(beta: float) -> None:
+    """A selection ends on the wrong side of the true quantile with at most the stated probability.
+
+    In the worst case all people are in one bin, and every other candidate is farther away.
+    """
+    cells, rate, q = 64, 200.0, 0.5
+    gap = selection_shift(EVEN, RELATED, q, beta, cells, rate)
+    assert gap == pytest.approx(math.log(2.0 * cells / beta) / rate)
+    # The target rank is q − gap, and everyone is in the next-to-last bin.
+    wrong = math.exp(-rate * gap) * (cells - 1)
+    assert wrong / (1.0 + wrong) <= beta / 2.0
+    assert selection_shift(EVEN, SAMPLE, q, beta, cells, rate) > gap
+    assert selection_shift(EVEN, RELATED, q, beta, cells, 0.0) == math.inf
+
+
+def nested(gaps: list[float], picks: tuple[int, ...] = (4, 2, 7)) -> NestedQuantiles:
+    return NestedQuantiles(
+        np.array([0.5]), EVEN, 8, np.array(picks), np.array(gaps), tried=9, rate=100.0
+    )
+
+
+def test_a_nested_interval_is_that_of_its_cells() -> None:
+    found = nested([0.4, 0.4])
+    assert found.interval(0.0, (0.0, 16.0), RELATED, 0.9) == (4.0, 14.0)
+    assert found.values((0.0, 16.0)).tolist() == [9.0]
+    two = NestedQuantiles(
+        np.array([0.2, 0.5]), EVEN, 8, np.array([1, 0, 3, 4, 2, 7]), np.full(4, 0.4), 9, 100.0
+    )
+    assert two.values((0.0, 16.0)).tolist() == [3.0, 9.0]
+    low, high = two.intervals((0.0, 16.0), RELATED, 0.9)
+    assert (low.tolist(), high.tolist()) == ([0.0, 4.0], [6.0, 14.0])
+
+
+def test_a_side_of_a_nested_interval_that_is_aimed_too_near_is_a_bound() -> None:
+    assert nested([0.01, 0.4]).one(0, (0.0, 16.0), RELATED, 0.9) == (0.0, 14.0)
+    assert nested([0.4, 0.01]).one(0, (0.0, 16.0), RELATED, 0.9) == (4.0, 16.0)
+    assert nested([0.3, 0.3]).one(0, (0.0, 16.0), RELATED, 1.0 - 1e-15) == (0.0, 16.0)
+
+
+@pytest.mark.parametrize("beta", [0.2, 0.05, 0.001])
+def test_nested_intervals_miss_no_more_often_than_is_paid_for(beta: float) -> None:
+    """The worst case attains the bound, by the exact law of permute-and-flip.
+
+    Nearly a share q of the people is in the first cell, and all others are in the last one, so the
+    quantile is there. Every interval except the widest ends before the last cell, at the same
+    distance.
+    """
+    tried, rate, q = 32, 200.0, 0.5
+    gap = nested_shift(EVEN, RELATED, q, beta, tried, rate)
+    assert gap == pytest.approx(math.log((tried - 1) / (2.0 * beta)) / rate)
+    heads = math.exp(-rate * gap)
+    # The widest interval is selected if no other one that is accepted arrives before it.
+    widest = (1.0 - (1.0 - heads) ** tried) / (tried * heads)
+    assert 0.8 * beta < 1.0 - widest <= beta
+    assert nested_shift(EVEN, RELATED, q, beta, tried, 0.0) == math.inf
+
+
+def test_a_nested_gap_has_room_for_errors_of_people() -> None:
+    """The error probability is divided among the selection and both sides' sampling errors."""
+    plain = nested_shift(EVEN, RELATED, 0.5, 0.05, 32, 200.0)
+    for assumption in (SAMPLE, UNRELATED):
+        assert nested_shift(EVEN, assumption, 0.5, 0.05, 32, 200.0) >= plain
+    drawn = nested_shift(EVEN, SAMPLE, 0.5, 0.05, 32, 200.0)
+    assert drawn > plain + 0.05  # the sampling error of a hundred people
+    shuffled = Weighing(np.array([0.016, 0.004]), np.array([50, 50]), 1.0)
+    off = nested_shift(shuffled, RELATED, 0.5, 0.05, 32, 200.0) - plain
+    assert off == pytest.approx(shuffled.bias)
+
+
+@pytest.mark.parametrize(("epsilon", "neighbours"), [(1.0, "replace"), (0.05, "add-remove")])
+def test_a_band_of_quantiles_is_a_union_of_intervals(epsilon: float, neighbours: str) -> None:
+    values = np.random.default_rng(0).beta(2.0, 4.0, 4000)
+    release = ep.quantile(
+        values, q=[0.2, 0.4, 0.6, 0.8], bounds=(0, 1), epsilon=epsilon, method="table",
+        neighbours=neighbours, source=ep.Seeded(1),
+    )  # fmt: skip
+    for confidence in (0.3, 0.95):
+        band, each = release.band(confidence), release.interval(1.0 - (1.0 - confidence) / 4.0)
+        assert np.array_equal(band, each)
+    low, high = release.interval(0.3)
+    band_low, band_high = release.band(0.3)
+    assert np.sum(band_high - band_low) > 1.1 * np.sum(high - low)
+    error = np.max([release.value - band_low, band_high - release.value])
+    assert release.estimate.error(release.assumption, 0.3) == pytest.approx(error)
+
+
+# Intervals cover the true value as often as stated, on difficult data.
+#
+# Each case is a binomial test of the misses, with false-alarm probability 10⁻⁹. The tests have
+# power: they reject a margin that ignores the bias, a margin that allows for the noise of only one
+# bin, and selections of intervals without a gap between ranks.
+
+LEVELS = np.array([0.1, 0.5, 2.0])
+TAIL = 1e-9
+PERCENT = (0.0, 100.0)
+
+
+def two_points(n: int, chance: np.random.Generator) -> np.ndarray:
+    return np.where(chance.random(n) < 0.5, 10.0, 90.0)
+
+
+def mostly_zero(n: int, chance: np.random.Generator) -> np.ndarray:
+    return np.where(chance.random(n) < 0.7, 0.0, 100.0 * chance.random(n))
+
+
+def skewed(n: int, chance: np.random.Generator) -> np.ndarray:
+    return np.minimum(chance.lognormal(1.0, 1.2, n), 100.0)
+
+
+def even(n: int, chance: np.random.Generator) -> np.ndarray:
+    return 100.0 * chance.random(n)
+
+
+def ages(n: int, chance: np.random.Generator) -> np.ndarray:
+    return chance.choice([17.5, 22.0, 27.0, 32.0, 37.0, 42.0], n)
+
+
+def near_a_step(n: int, chance: np.random.Generator) -> np.ndarray:
+    """Return two points, with one person fewer than half of all people in the lower one."""
+    return chance.permutation(np.where(np.arange(n) < (n + 1) // 2 - 1, 10.0, 90.0))
+
+
+SHAPES = {
+    each.__name__: each for each in (two_points, mostly_zero, skewed, even, ages, near_a_step)
+}
+
+
+def smallest_with(values: np.ndarray, q: float) -> float:
+    """Return the smallest value with at least a fraction q of all values at or below it."""
+    return next(v for v in np.unique(values) if (values <= v).mean() >= q - 1e-12)
+
+
+def misses(
+    shape: Callable[..., np.ndarray],
+    n: int,
+    q: float,
+    confidence: float,
+    runs: int,
+    *,
+    truth: float | None = None,
+    **asked: Any,
+) -> int:
+    """Count the intervals that miss. If budgets are related, they are in the worst order."""
+    chance = np.random.default_rng(17)
+    missed = 0
+    for run in range(runs):
+        values = shape(n, chance)
+        budgets = chance.choice(LEVELS, n)
+        if asked["related"] is True:  # the largest values have the largest or the smallest budgets
+            order = np.argsort(values, kind="stable")
+            values, budgets = values[order], np.sort(budgets)[:: 1 if run % 2 else -1]
+        release = ep.quantile(
+            values, q, epsilon=budgets, bounds=PERCENT, source=ep.Seeded(1000 + run), **asked
+        )
+        low, high = release.interval(confidence)
+        wanted = smallest_with(values, q) if truth is None else truth
+        missed += not low <= wanted <= high
+    return missed
+
+
+def too_many(runs: int, beta: float) -> int:
+    """Return the number of misses that correct intervals reach with probability at most 10⁻⁹."""
+    return int(binom.isf(TAIL, runs, beta)) + 1
+
+
+QUICK = [
+    ("two_points", 20, "table", True),
+    ("mostly_zero", 300, "table", True),
+    ("skewed", 300, "table", False),
+    ("even", 300, "selection", True),
+    ("near_a_step", 300, "selection", False),
+    ("ages", 300, "selection", True),
+]
+CASES = [
+    (shape, n, method, related)
+    for shape in SHAPES
+    for n in (20, 300, 10_000)
+    for method in ("table", "selection")
+    for related in (True, False)
+]
+SLOW = [pytest.param(*case, marks=pytest.mark.slow) for case in CASES if case not in QUICK]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("shape", "n", "method", "related"), [*QUICK, *SLOW])
+def test_of_these_people(shape: str, n: int, method: str, related: bool) -> None:
+    runs, q = 40, 0.75 if shape == "mostly_zero" else 0.5
+    found = misses(SHAPES[shape], n, q, 0.95, runs, method=method, related=related)
+    assert found < too_many(runs, 0.05)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("q", [0.5, pytest.param(0.1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("related", [True, False])
+@pytest.mark.parametrize("method", ["table", "selection"])
+def test_of_a_population(q: float, related: bool, method: str) -> None:
+    given: dict[str, Any] = {"method": method, "related": related, "about": "population"}
+    found = misses(even, 300, q, 0.95, 40, truth=100.0 * q, **given)
+    assert found < too_many(40, 0.05)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "shape", ["even", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES if s != "even")]
+)
+def test_of_people_who_are_private(shape: str) -> None:
+    given: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS, "related": True}
+    assert misses(SHAPES[shape], 300, 0.5, 0.95, 40, **given) < too_many(40, 0.05)
+
+
+@pytest.mark.statistical
+def test_of_a_population_of_people_who_are_private() -> None:
+    given: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS, "related": False}
+    found = misses(even, 300, 0.5, 0.95, 40, truth=50.0, about="population", **given)
+    assert found < too_many(40, 0.05)
+
+
+@pytest.mark.statistical
+def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: without the bias of related budgets, intervals miss too often.
+
+    The weights are proportional to budgets.
+    """
+    real = quantiles.ways
+
+    def forgetful(*args: Any) -> tuple[quantiles.Way, ...]:
+        return tuple(quantiles.Way(0.0, way.chances, way.side) for way in real(*args))
+
+    monkeypatch.setattr(quantiles, "ways", forgetful)
+    monkeypatch.setattr("epsilons.questions.quantile.best_cap", lambda *_: 2.0)
+    found = misses(even, 2000, 0.5, 0.95, 40, method="table", related=True)
+    assert found >= too_many(40, 0.05)
+
+
+@pytest.mark.statistical
+def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: if a sum of many cells gets the noise of one cell, intervals miss too often."""
+    real = quantiles.closed_tail
+    monkeypatch.setattr(quantiles, "closed_tail", lambda cells, _: real(cells, 1))
+    monkeypatch.setattr("epsilons.questions.quantile.BINS", (64,))
+    monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # only the noise is random
+    found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)
+    assert found >= too_many(60, 0.01)
+
+
+def selected_misses(values: np.ndarray, budgets: np.ndarray, confidence: float, runs: int) -> int:
+    """Count the selected intervals of the median that miss, for fixed people."""
+    truth, missed = smallest_with(values, 0.5), 0
+    for run in range(runs):
+        low, high = ep.quantile(
+            values,
+            0.5,
+            epsilon=budgets,
+            bounds=PERCENT,
+            method="selection",
+            confidence=confidence,
+            source=ep.Seeded(run),
+        ).interval()
+        missed += not low <= truth <= high
+    return missed
+
+
+@pytest.mark.statistical
+def test_selected_intervals_with_one_strict_person() -> None:
+    budgets = np.full(400, 1.0)
+    budgets[0] = 0.001
+    values = skewed(400, np.random.default_rng(2))
+    values[0] = 100.0
+    assert selected_misses(values, budgets, 0.8, 60) < too_many(60, 0.2)
+
+
+@pytest.mark.statistical
+def test_selected_intervals_notice_a_missing_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: without a gap between ranks, selected intervals miss too often."""
+    values, budgets = near_a_step(301, np.random.default_rng(3)), np.full(301, 0.2)
+    assert selected_misses(values, budgets, 0.8, 60) < too_many(60, 0.2)
+    monkeypatch.setattr("epsilons.questions.quantile.nested_shift", lambda *_: 1e-4)
+    monkeypatch.setattr(quantiles, "nested_shift", lambda *_: 0.0)
+    assert selected_misses(values, budgets, 0.8, 60) >= too_many(60, 0.2)

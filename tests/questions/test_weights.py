@@ -231,6 +231,7 @@ def test_intervals_cover_the_weighted_mean_of_related_budgets(related: bool | fl
     assert float(np.ptp(means)) > 0.05  # budgets are related to wages
 
 
+@pytest.mark.long
 @pytest.mark.statistical
 def test_intervals_of_shares_groups_and_totals_cover() -> None:
     """False alarms have probability 4e-9."""

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from tests.recorded import people as p
-from tests.recorded import place as call
+from tests.recorded import people as p, place as call
 from tests.recorded.place import Calls, Run
 
 USUAL = 50.0 + 3.0 * p.STANDARD

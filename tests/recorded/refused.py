@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 import epsilons as ep
-from tests.recorded import people as p
-from tests.recorded import place as call
+from tests.recorded import people as p, place as call
 from tests.recorded.engines import TABLE, file
 from tests.recorded.place import Calls, Place, Run
 

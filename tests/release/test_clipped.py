@@ -104,6 +104,15 @@ def test_an_interval_outside_the_range_becomes_the_whole_range() -> None:
     assert ep.Release.from_json(release.to_json()).interval() == (0.0, 10.0)
 
 
+def test_an_interval_that_was_known_before_is_reopened() -> None:
+    release = _collapsed()
+    estimate: Any = replace(release.estimate, reopens=False)  # type: ignore[type-var]
+    asked = release.assumption, 0.95
+    assert estimate.interval(*asked) == (0.0, 0.0)
+    assert estimate.reopening().interval(*asked) == (0.0, 10.0)
+    assert estimate.interval(*asked) == (0.0, 0.0)
+
+
 def test_a_release_of_an_earlier_version_keeps_its_interval_but_is_not_precise(
     tmp_path: Path,
 ) -> None:

@@ -26,6 +26,7 @@ from epsilons.results.report.sheet import (
     BudgetBars,
     Fact,
     Facts,
+    Figure as Drawn,
     Note,
     Ranges,
     Row,
@@ -33,7 +34,6 @@ from epsilons.results.report.sheet import (
     SheetTable,
     SpendingTable,
 )
-from epsilons.results.report.sheet import Figure as Drawn
 from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 

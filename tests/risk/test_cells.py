@@ -8,8 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import integrate
 
 from epsilons.budgets.allocation import FREQUENCY_RULES, allocate, allocate_for, best_cap

@@ -257,6 +257,7 @@ def test_the_error_of_a_mean_is_that_of_values_with_its_variance() -> None:
         assert new.high - new.low < 0.95 * (old.high - old.low)
 
 
+@pytest.mark.long
 @pytest.mark.statistical
 @pytest.mark.parametrize(("n", "strict", "sampled"), [(20, 1, False), (400, 40, True)])
 def test_variances_with_atoms_are_covered(n: int, strict: int, sampled: bool) -> None:

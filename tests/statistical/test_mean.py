@@ -115,6 +115,7 @@ def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: A
     assert abs(errors.mean()) <= 6.0 * errors.std() / math.sqrt(RUNS)
 
 
+@pytest.mark.long
 def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
     """In releases by the public function, sampling is unbiased, and its error is as forecast."""
     epsilon = people_of(ep.Budgets({0.5: 20, 1.5: 30, 3.0: 50}))

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError

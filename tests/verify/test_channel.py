@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from epsilons.errors import PrivacyError
 from epsilons.local import Bit, Frequencies, Mean, Vector

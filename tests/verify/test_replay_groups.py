@@ -13,7 +13,7 @@ import pytest
 
 from epsilons.door import rows as tally_rows
 from epsilons.door.count import units
-from epsilons.door.engines import expressions, fold_engine
+from epsilons.door.engines import count_engine, expressions, fold_engine
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.verify import Change, replay
 from tests.verify.replayed import ARRAYS, TERMS
@@ -124,14 +124,14 @@ def test_a_unit_that_is_rounded_up_shows(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = units._Divided.cells
+    kept = units.of_groups
 
-    def forgotten(*given: Any, **more: Any) -> Any:
-        cells = kept(*given, **more)
-        cells[:, 1:-1:2] = 0
-        return cells
+    def forgotten(*given: Any) -> Any:
+        counted = kept(*given)
+        counted.cells[:, 1:-1:2] = 0
+        return counted
 
-    monkeypatch.setattr(units._Divided, "cells", forgotten)
+    monkeypatch.setattr(count_engine, "of_groups", forgotten)
     with pytest.raises(PrivacyError, match="cannot be those of any people"):
         shows(monkeypatch)
     # Without the check of tallies, the check of the mechanism detects the fault.
@@ -142,7 +142,7 @@ def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Move a person from one town to rows in two others. Check that the fault is detected."""
-    monkeypatch.setattr(units._Divided, "wrong", 0)
+    monkeypatch.setattr(units, "require", lambda *_: None)
     frame = pl.DataFrame(COLUMNS).with_columns(town=pl.lit("a"))
     rows = [{"by": town, "values": 10.0} for town in ("ü", "c", "c")]
     question = Shared("x", by=("town",), groups=(TOWNS,))

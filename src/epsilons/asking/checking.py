@@ -13,17 +13,16 @@ from epsilons import door, parameters
 from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError, DataError
 from epsilons.loading import later
-from epsilons.questions import Question
 from epsilons.questions.frequencies import Frequencies
-from epsilons.questions.question import Call, terms_of
+from epsilons.questions.question import Call, Question, terms_of
 from epsilons.results import report
 from epsilons.results.report import number
 from epsilons.types import Column, Data, Menu, Neighbours
 
 if TYPE_CHECKING:
-    from epsilons.questions import table
+    from epsilons.asking import table
 else:
-    table = later("epsilons.questions.table")
+    table = later("epsilons.asking.table")
 
 __all__ = ["Check", "check"]
 

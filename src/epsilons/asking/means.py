@@ -1,8 +1,9 @@
-"""The functions that users call for means, totals and shares."""
+"""The functions that users call for means and shares: `mean` and `frequencies`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from epsilons import parameters
 from epsilons.asking.publishing import answered
@@ -11,7 +12,6 @@ from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
 from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.mean import Mean
-from epsilons.questions.total import Total
 from epsilons.results.release import Release
 from epsilons.types import (
     About,
@@ -29,11 +29,15 @@ from epsilons.types import (
     Missing,
     Neighbours,
     Shape,
-    TotalMethod,
     Where,
 )
 
-__all__ = ["frequencies", "mean", "total"]
+__all__ = ["Frequencies", "Mean", "frequencies", "mean"]
+
+ALSO_CALLED = {"average": "mean", "histogram": "frequencies", "shares": "frequencies"}
+"""Names that users guess, each with the name that they mean; `loading.py` reads it."""
+
+Statistic: TypeAlias = Literal["mean", "frequencies"]
 
 
 @parameters.speaks_plainly(Mean.NOT_TAKEN)
@@ -187,96 +191,6 @@ def mean(
         [3.6, 5.0]
     """
     return answered(Mean, locals())
-
-
-@parameters.speaks_plainly(Total.NOT_TAKEN)
-def total(
-    values: Column,
-    *,
-    epsilon: Column | None = None,
-    menu: Menu | None = None,
-    bounds: tuple[float, float],
-    data: Data | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    person: Column | None = None,
-    weights: Column | None = None,
-    neighbours: Neighbours = "replace",
-    related: bool | float = True,
-    loss: LossOfOne = "mse",
-    confidence: float = 0.95,
-    method: TotalMethod = "auto",
-    missing: Missing | None = None,
-    levels: Levels | None = None,
-    cap: float | None = None,
-    ledger: Account | None = None,
-    title: str | None = None,
-    unit: str | None = None,
-    source: Source | None = None,
-) -> Release:
-    """Publish the sum of a column over people when everyone has their own ε.
-
-    With `person`, all rows of a person are added up. For the sum of each person's mean, use
-    `epsilons.mean(…).total()`.
-
-    Args:
-        values: an array, or the name of a column of `data`.
-        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
-        menu: the budgets that words stand for, if `epsilon` is a column of words.
-        bounds: the range (lo, hi) that one person's total can have, known without looking at the
-            data. Each row, and the sum of a person's rows, is clipped to it. It must include 0 with
-            `person`, and if missing values are accepted.
-        data: a table or a file: see `epsilons.mean`.
-        separator: the character that separates the columns of a CSV file.
-        decimal: the decimal mark of numbers in a file of text.
-        thousands: the mark between thousands there.
-        person: the person of each row: an array, or the name of a column. Without it, every row is
-            a person.
-        weights: how many people each person stands for: see `epsilons.mean`. The total is the
-            sum of the values times the weights.
-        neighbours: "replace" or "add-remove": see `epsilons.mean`.
-        related: whether budgets can be related to values: see `epsilons.mean`. Under add/remove
-            everyone counts equally, and it makes no difference.
-        loss: the error to minimize: "mse" or "pac", as for `epsilons.mean`.
-        confidence: the confidence of the PAC error, and of the printed interval.
-        method: "auto", or the name of a method (`epsilons.plan` lists them).
-        missing: the treatment of values that are null, NaN or infinite: "error" refuses them, and
-            with "exclude" they add 0. The default is "error" under replace and "exclude" under
-            add/remove.
-        levels: for add/remove, the budgets that people were offered. Everyone spends the lowest.
-        cap: for add/remove, the largest amount that anyone spends, if it is below the lowest level.
-        ledger: instead of epsilon, a claim on a ledger.
-        title: a description of the measured quantity, in one line of at most 120 characters.
-        unit: the unit of the values, such as "EUR".
-        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
-            private.
-
-    Returns:
-        The release: `.value`, `.interval()`, `.spent`. Under replace it is the number of people
-        times a mean. Under add/remove the number of people is private, and `.n` is noisy.
-
-    Raises:
-        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
-        DataError: the data cannot be used. The error can depend on values, so it is for the curator
-            only. Under add/remove no data is refused.
-        FileError: the file does not exist, or its content does not match its extension.
-
-    Guarantee:
-        The same as for `epsilons.mean`. Rows are rounded to 2⁻³⁰ of the range, and intervals are
-        about the sum of rounded rows: docs/proofs/counts.md (4), (5).
-
-    Reference:
-        As for `epsilons.mean`, with rows added up on an integer grid.
-
-    Examples:
-        >>> import epsilons as ep
-        >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
-        >>> release = ep.total(hours, epsilon=epsilon, bounds=(0, 24), source=ep.Seeded(1))
-        >>> round(release.value), [round(end) for end in release.interval()]
-        (858, [715, 1002])
-    """
-    return answered(Total, locals())
 
 
 @parameters.speaks_plainly(Frequencies.NOT_TAKEN)

@@ -12,16 +12,15 @@ from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
-from epsilons.questions import Question
 from epsilons.questions.division import Division, division_of
-from epsilons.questions.question import TERMS, Call, terms_of
+from epsilons.questions.question import TERMS, Call, Question, terms_of
 from epsilons.results.release import Release, Releases
 from epsilons.types import Column, Data, Menu, Neighbours, Part
 
 if TYPE_CHECKING:
-    from epsilons.questions import table
+    from epsilons.asking import table
 else:
-    table = later("epsilons.questions.table")
+    table = later("epsilons.asking.table")
 
 __all__ = ["answered", "publish"]
 
@@ -33,7 +32,10 @@ def answered(question: type[Question], given: dict[str, Any]) -> Release:
         question: the class of the question.
         given: all arguments of the function by name, both for the question and for the call.
     """
-    terms = {name: given.pop(name) for name in TERMS if name in given}
+    terms = {}
+    for name in TERMS:
+        if name in given:
+            terms[name] = given.pop(name)
     ledger, source = given.pop("ledger", None), given.pop("source", None)
     return _released((question(**given),), terms, ledger, source).each[0]
 
@@ -110,10 +112,10 @@ def publish(
     Examples:
         >>> import epsilons as ep
         >>> hours, epsilon = [3.5, 8.0, 1.0, 6.5] * 50, [0.5, 1.0, 1.0, 2.0] * 50
-        >>> questions = [ep.Mean(hours, bounds=(0, 24)), ep.Quantile(hours, 0.5, bounds=(0, 24))]
+        >>> questions = [ep.Mean(hours, bounds=(0, 24)), ep.Total(hours, bounds=(0, 24))]
         >>> releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(1))
         >>> [(release.statistic, round(release.value, 1)) for release in releases]
-        [('mean', 3.8), ('quantile', 6.3)]
+        [('mean', 3.8), ('total', 710.6)]
     """
     terms = terms_of(locals())
     asked: tuple[Any, ...] = (questions,)
@@ -185,8 +187,12 @@ def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
     Raises:
         ArgumentError: the arrays of two questions have different lengths.
     """
-    given = [each.subject for each in asked if not isinstance(each.subject, str)]
-    if len({len(values) for values in given if isinstance(values, Sized)}) > 1:
+    lengths = set()
+    for question in asked:
+        values = question.subject
+        if isinstance(values, Sized) and not isinstance(values, str):
+            lengths.add(len(values))
+    if len(lengths) > 1:
         raise ArgumentError(
             "questions: the values of two of them have different lengths. All are about the same "
             "people: give each one entry per row."

@@ -252,23 +252,17 @@ def in_range(epsilon: Floats) -> Floats:
 
     NaN and negative numbers are unchanged, so later checks can reject them.
     """
-    low, high = _outside(epsilon)
-    return np.where(low, 0.0, np.where(high, LARGEST, epsilon))
+    with np.errstate(invalid="ignore"):
+        high = (epsilon > LARGEST) & (epsilon < math.inf)
+        return np.where((epsilon > 0.0) & (epsilon < LEAST), 0.0, np.where(high, LARGEST, epsilon))
 
 
 def moved(epsilon: Floats | float) -> bool:
     """Whether `in_range` changes any budget."""
-    low, high = _outside(np.asarray(epsilon))
-    return bool(low.any() or high.any())
-
-
-def _outside(epsilon: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Whether each budget is below the public range, and whether it is above."""
+    budgets: Floats = np.asarray(epsilon)
     with np.errstate(invalid="ignore"):
-        return (
-            (epsilon > 0.0) & (epsilon < LEAST),
-            (epsilon > LARGEST) & (epsilon < math.inf),
-        )
+        low, high = (budgets > 0.0) & (budgets < LEAST), (budgets > LARGEST) & (budgets < math.inf)
+    return bool(low.any() or high.any())
 
 
 def floats_down(array: npt.NDArray[Any]) -> Floats:

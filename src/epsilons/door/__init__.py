@@ -7,66 +7,47 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.door.count.asks import Ask
-    from epsilons.door.count.tallies import GRID, Rule, Tally
-    from epsilons.door.count.units import SHARES
-    from epsilons.door.count.weights import Weights
-    from epsilons.door.curator import COMMAS, THOUSANDS, TRUTH, Look, look
-    from epsilons.door.given.categories import (
-        ANSWERS,
-        Categories,
-        Grouping,
-        declare,
-        declare_groups,
-        declare_label,
-        refuse_midpoint,
+    from epsilons.door.count.asks import Ask as Ask
+    from epsilons.door.count.tallies import GRID as GRID, Tally as Tally
+    from epsilons.door.count.units import SHARES as SHARES
+    from epsilons.door.count.weights import Weights as Weights
+    from epsilons.door.curator import (
+        COMMAS as COMMAS,
+        THOUSANDS as THOUSANDS,
+        TRUTH as TRUTH,
+        Look as Look,
+        look as look,
     )
-    from epsilons.door.given.files import frame, is_text, numbers_frame, source, write_parquet
-    from epsilons.door.given.frames import LABELS
-    from epsilons.door.given.menus import Chosen, chosen
-    from epsilons.door.offers import Offers, People, other_tag, tag
-    from epsilons.door.registry import Enrolled, enrolled, people, weighed_people
-    from epsilons.door.rows import Absent, Rows, open, scan
+    from epsilons.door.given.categories import (
+        ANSWERS as ANSWERS,
+        Categories as Categories,
+        Grouping as Grouping,
+        declare as declare,
+        declare_groups as declare_groups,
+        declare_label as declare_label,
+        refuse_midpoint as refuse_midpoint,
+    )
+    from epsilons.door.given.files import (
+        frame as frame,
+        is_text as is_text,
+        numbers_frame as numbers_frame,
+        source as source,
+        write_parquet as write_parquet,
+    )
+    from epsilons.door.given.frames import LABELS as LABELS
+    from epsilons.door.given.menus import Chosen as Chosen, chosen as chosen
+    from epsilons.door.offers import (
+        Offers as Offers,
+        People as People,
+        other_tag as other_tag,
+        tag as tag,
+    )
+    from epsilons.door.registry import (
+        Enrolled as Enrolled,
+        enrolled as enrolled,
+        people as people,
+        weighed_people as weighed_people,
+    )
+    from epsilons.door.rows import Absent as Absent, Rows as Rows, open as open, scan as scan
 else:
     __getattr__, __dir__ = names(__name__)
-
-__all__ = [
-    "ANSWERS",
-    "COMMAS",
-    "GRID",
-    "LABELS",
-    "SHARES",
-    "THOUSANDS",
-    "TRUTH",
-    "Absent",
-    "Ask",
-    "Categories",
-    "Chosen",
-    "Enrolled",
-    "Grouping",
-    "Look",
-    "Offers",
-    "People",
-    "Rows",
-    "Rule",
-    "Tally",
-    "Weights",
-    "chosen",
-    "declare",
-    "declare_groups",
-    "declare_label",
-    "enrolled",
-    "frame",
-    "is_text",
-    "look",
-    "numbers_frame",
-    "open",
-    "other_tag",
-    "people",
-    "refuse_midpoint",
-    "scan",
-    "source",
-    "tag",
-    "weighed_people",
-    "write_parquet",
-]

@@ -151,7 +151,7 @@ def arrays(
                 yield {name: _array(here[name], content) for name, content in columns.items()}
 
     ahead = all_of_them()
-    while (batch := guarded(lambda: next(ahead, None), *failure)) is not None:
+    while (batch := guarded(failure, next, ahead, None)) is not None:
         yield batch
 
 
@@ -248,7 +248,7 @@ def fold(
     """
     frame, failure = _open(data, columns)
     _check(frame, columns, failure)
-    results = guarded(partial(_results, frame, columns, work, merge, failure), *failure)
+    results = guarded(failure, _results, frame, columns, work, merge, failure)
     found = [result for result in results if result is not None]
     return reduce(merge, found) if found else None
 
@@ -270,7 +270,7 @@ def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
         return data, (DataError, UNUSABLE)
 
     data = nw.to_native(data, pass_through=True)
-    wrapped = guarded(lambda: _picked(data, columns), DataError, UNUSABLE)
+    wrapped = guarded((DataError, UNUSABLE), _picked, data, columns)
     if not isinstance(wrapped, (nw.DataFrame, nw.LazyFrame)):
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
@@ -311,7 +311,7 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
         known = nw.from_native(into_polars(schema.empty_table().select(wanted))).schema
         return {**dict.fromkeys(schema.names), **known}
 
-    schema = guarded(types, *failure)
+    schema = guarded(failure, types)
     for name, content in columns.items():
         if name not in schema:
             raise ColumnError(_unknown(name, list(schema)))
@@ -488,7 +488,7 @@ def _sealed(run: Callable[[], object]) -> Iterator[Any]:
     import pyarrow as pa
 
     try:
-        found = guarded(run, DataError, ON_SPARK)
+        found = guarded((DataError, ON_SPARK), run)
     except EpsilonsError as refusal:
         found = refusal
     if found is not None:

@@ -117,7 +117,7 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
         unread = frame.select(cell).filter(cell.is_not_null() & number.is_null())
         return unread.head(LOOKED_AT).collect(engine="streaming").to_series()
 
-    return guarded(run, *table.failure)
+    return guarded(table.failure, run)
 
 
 MARKS: Final = ("missing", "infinite", "below", "above", "undeclared")
@@ -221,7 +221,7 @@ def look(
         result = collected(_query(frame, lowest), table.passed)
         return {name: result[name].to_list() for name in result.columns}
 
-    found = guarded(run, *table.failure)
+    found = guarded(table.failure, run)
     shared = None if isinstance(table.epsilon, str) else float(table.epsilon)
     seen = _summed(found, shared, lowest)
     text: tuple[str, ...] = ()

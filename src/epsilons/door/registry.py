@@ -313,7 +313,7 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
     marks = tuple(Mark(name, each, "numbers") for name, each in wanted.marks.items())
     table = columns.opened(wanted.data, person, epsilon, menu, marks, lenient=lenient)
     if lenient:
-        table = guarded(lambda: columns.with_whole(table, table.values), *table.failure)
+        table = guarded(table.failure, columns.with_whole, table, table.values)
     text = checked(table.types, table.values, person)
 
     def written() -> Columns:
@@ -326,7 +326,7 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
         )
         return columns.of_words(replace(table, frame=frame, spelling=spelling))
 
-    return guarded(written, *table.failure)
+    return guarded(table.failure, written)
 
 
 def _distinct(table: Columns, wanted: list[str | nw.Expr]) -> pl.DataFrame:
@@ -337,4 +337,4 @@ def _distinct(table: Columns, wanted: list[str | nw.Expr]) -> pl.DataFrame:
         found: pl.DataFrame = collected(query, table.passed).to_polars()
         return found
 
-    return guarded(run, *table.failure)
+    return guarded(table.failure, run)

@@ -43,8 +43,7 @@ from epsilons.door.given import arrays, column, columns, weighing
 from epsilons.door.given.arrays import FAMILY, Arrays, CellArrays, check_declared
 from epsilons.door.given.categories import Categories, Grouping, LabelKind, refuse_midpoint
 from epsilons.door.given.columns import Columns, Mark
-from epsilons.door.given.frames import AskedRows, asked
-from epsilons.door.given.frames import asked as named
+from epsilons.door.given.frames import AskedRows, asked, asked as named
 from epsilons.door.given.menus import Chosen
 from epsilons.errors import ArgumentError, DataError, EpsilonsError
 from epsilons.loading import later
@@ -377,7 +376,7 @@ def of_values(
     import polars as pl
 
     series: pl.Series | None = None
-    held, _ = column.declared(values)
+    held, dtype = column.declared(values)
     if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
         return None
     if kind == "bins":
@@ -386,7 +385,7 @@ def of_values(
         series = pl.Series("values", numbers)
     else:
         if ladder is None or held == "nested":
-            check_declared(values, kind, names.values)
+            check_declared(held, dtype, kind, names.values)
         if held != FAMILY[kind]:
             return None
 
@@ -397,7 +396,7 @@ def of_values(
             return pl.Series("values", typed)
 
         with contextlib.suppress(EpsilonsError):
-            series = guarded(convert, DataError, UNUSABLE)
+            series = guarded((DataError, UNUSABLE), convert)
         if series is None or column.family(series.dtype) != held:
             return None
     budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
@@ -639,8 +638,8 @@ def open(
     kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers", "weights": "numbers"}
     kinds |= {} if label is None else {"where": label.kind}
     if groups is not None:
-        declared = (each.kind for each in groups.declared)
-        kinds |= dict(zip(groups.columns, declared, strict=True))
+        for parameter, declared in zip(groups.columns, groups.declared, strict=True):
+            kinds[parameter] = declared.kind
     private = ladder is not None
     given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
     chosen = isinstance(values, Chosen)  # values are the words of budgets: no scan is shared
@@ -661,11 +660,14 @@ def open(
         weights=weights,
     )
     if given.data is not None:
-        further = [Mark(name, column, kinds[name]) for name, column in given.marks.items()]
+        further = []
+        for name, column_ in given.marks.items():
+            further.append(Mark(name, column_, kinds[name]))
         table = (given.values, given.epsilon, given.data, given.person)
         held = columns.read(*table, kinds["values"], ladder, further)
         held = held if weights is None else weights_engine.marked(held, weights)
-        return _recast(held if label is None else _selected(held, label), rules)
+        held = held if label is None else _selected(held, label)
+        return Rows(held, _recast(held, rules) if held.recast else rules)
     if categories is not None:
         return Rows(_of_categories(given, categories, rules), rules)
     own = (given.values, given.epsilon, given.person)
@@ -678,16 +680,16 @@ def open(
     return Rows(_with_marks(numbers, given, rules, label) if some else numbers, rules)
 
 
-def _recast(held: Columns, rules: Rules) -> Rows:
-    """Return rows. If text is declared for a column of numbers, respell its labels as numbers."""
+def _recast(held: Columns, rules: Rules) -> Rules:
+    """Respell labels as numbers where text is declared for a column of numbers."""
     categories, groups = rules.categories, rules.groups
     if categories is not None and "values" in held.recast:
         categories = categories.recast
-    if groups is not None and held.recast:
+    if groups is not None:
         pairs = zip(groups.columns, groups.declared, strict=True)
         declared = (each.recast if name in held.recast else each for name, each in pairs)
         groups = replace(groups, declared=tuple(declared))
-    return Rows(held, replace(rules, categories=categories, groups=groups))
+    return replace(rules, categories=categories, groups=groups)
 
 
 def _check_table(name: str, cells: int, ladder: Ladder) -> None:
@@ -757,6 +759,6 @@ def _of_categories(given: AskedRows, declared: Categories, rules: Rules) -> Cell
         table = of_values(*own, declared.kind, given.names, ladder)
         if table is not None:
             return weighing.in_table(table, weights, given)
-    by = _labels_of(given)
+    by = {} if rules.groups is None else _labels_of(given)
     held = arrays.read_labels(*own, declared, given.names, ladder, rules.groups, by)
     return held if weights is None else weighing.in_arrays(held, weights, given)

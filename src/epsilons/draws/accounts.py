@@ -52,7 +52,7 @@ class Charge:
         """Return the losses at other budgets; 0 for budgets below all levels."""
         every = (Fraction(0), *self.losses)
         at = np.searchsorted(self.levels, levels, side="right")
-        return tuple(every[place] for place in at.tolist())
+        return tuple(map(every.__getitem__, at.tolist()))
 
     def __add__(self, other: Charge) -> Charge:
         levels = np.union1d(self.levels, other.levels)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
@@ -27,10 +28,9 @@ from epsilons.draws.mechanisms import Composed, added_up, together
 from epsilons.draws.noise import Source, resolve
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.loading import later
-from epsilons.questions import Question
 from epsilons.questions.division import Division
 from epsilons.questions.mean import Mean
-from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
+from epsilons.questions.question import WORDS, Answer, Call, Draw, Question, Steps
 from epsilons.results.release import Release, Releases
 
 if TYPE_CHECKING:
@@ -235,8 +235,10 @@ class _Way:
             self._draws.append(step)
             step = self._next(step.mechanism.draw(self._source, total=step.total))
         answers = (step,) if isinstance(step, Answer) else step
-        asked = zip(self._questions.items(), answers, strict=True)
-        return {place: self._made(question, answer) for (place, question), answer in asked}
+        made: dict[int, Release] = {}
+        for (place, question), answer in zip(self._questions.items(), answers, strict=True):
+            made[place] = self._made(question, answer)
+        return made
 
     @property
     def known_charge(self) -> Charge | None:
@@ -258,6 +260,15 @@ class _Way:
     def _made(self, question: Question, answer: Answer) -> Release:
         neighbours, person = self.call.neighbours, self.call.person
         said = question.described(answer, self.call)
+        ladder, given = self.call.ladder, self.call.epsilon
+        if ladder is not None:
+            beyond = words.HIGHEST if ladder.top == LARGEST else ""
+        else:
+            beyond = words.RANGE if any(rows.moved for rows in self._rows) else ""
+        menu = ""
+        if isinstance(given, door.Chosen):
+            named = dict(zip(given.menu.words.labels, given.menu.budgets.tolist(), strict=True))
+            menu = words.of_menu(named, neighbours)
         return Release(
             statistic=question.statistic,
             estimate=answer.estimate.reopening(),
@@ -269,14 +280,14 @@ class _Way:
             related=question.related,
             loss=question.loss,
             confidence=question.confidence,
-            risk=answer.risk,
+            risk=cast(float, answer.risk),
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
             protects=said.protects,
             assumes=said.assumes,
-            treats=" ".join(filter(None, (said.treats, self._range))),
-            menu=self._menu,
+            treats=" ".join(filter(None, (said.treats, beyond))),
+            menu=menu,
             missing=question.policy(neighbours),
             private=self._source.private,
             mechanism=self._mechanism(answer),
@@ -288,23 +299,6 @@ class _Way:
             version=made.VERSION,
         )
 
-    @property
-    def _range(self) -> str:
-        """The sentence about the public range of ε, if it applies."""
-        ladder = self.call.ladder
-        if ladder is not None:
-            return words.HIGHEST if ladder.top == LARGEST else ""
-        return words.RANGE if any(rows.moved for rows in self._rows) else ""
-
-    @property
-    def _menu(self) -> str:
-        """The sentence about the words that stand for budgets, if there are any."""
-        given = self.call.epsilon
-        if not isinstance(given, door.Chosen):
-            return ""
-        named = dict(zip(given.menu.words.labels, given.menu.budgets.tolist(), strict=True))
-        return words.of_menu(named, self.call.neighbours)
-
     def _mechanism(self, answer: Answer) -> Any:
         """Return the mechanism of the release; a composition if there were several draws.
 
@@ -314,9 +308,13 @@ class _Way:
         if len(self._draws) == 1 and answer.mechanism is None:
             return self._draws[0].mechanism
         levels = self._draws[-1].charged[0]
-        charges = tuple(Charge(*draw.charged).on(levels) for draw in self._draws)
+        charges = []
+        for draw in self._draws:
+            own = Charge(*draw.charged)
+            charges.append(own.on(levels))
         if answer.mechanism is None:
-            return Composed(levels, tuple(draw.on(levels) for draw in self._draws), charges)
+            stages = map(methodcaller("on", levels), self._draws)
+            return Composed(levels, tuple(stages), tuple(charges))
         if tuple(answer.mechanism.losses) != added_up(charges):
             raise PrivacyError(f"{self._statistic} was charged for another mechanism.")
         return answer.mechanism
@@ -348,17 +346,19 @@ def _together(ways: list[_Way]) -> Releases:
     releases = tuple(dict(sorted(by_place.items())).values())
     if len(ways) == 1:
         return Releases(releases, releases[0].spent, releases[0].mechanism)
+    mechanisms, budgets, amounts = [], [], []
+    for way, one in zip(ways, drawn, strict=True):
+        mechanisms.append(one.mechanism)
+        budgets.append(way.call.budgets(one.mechanism.levels))
+        amounts.append(one.spent.at(one.mechanism.levels).tolist())
     # Each question's part of a budget is rounded down separately. Each part implies a smallest
     # possible budget, and a person's budget is at least the largest of these.
-    each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
-    levels = np.max(each, axis=0)
-    whole = together(levels, [one.mechanism for one in drawn])
-    amounts = [one.spent.at(one.mechanism.levels).tolist() for one in drawn]
-    spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
-    return Releases(releases, drawn[0].spent.on(levels, np.minimum(spent, levels)), whole)
+    levels = np.max(budgets, axis=0)
+    spent = np.minimum(list(map(_sum_up, *amounts)), levels)
+    return Releases(releases, drawn[0].spent.on(levels, spent), together(levels, mechanisms))
 
 
-def _sum_up(amounts: Sequence[float]) -> float:
+def _sum_up(*amounts: float) -> float:
     """Return a sum of floats, rounded up, so the reported spending is never too low."""
     if math.inf in amounts:
         return math.inf

@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from epsilons.errors import LedgerError
-from epsilons.ledger import book as units
-from epsilons.ledger import store as chain
+from epsilons.ledger import book as units, store as chain
 from epsilons.ledger.book import FEW, Book
 from epsilons.ledger.enrolment import NEW, changes_digest
 from epsilons.ledger.store import VERSION

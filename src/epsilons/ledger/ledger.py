@@ -15,9 +15,7 @@ import numpy as np
 from epsilons import door, made, parameters
 from epsilons.budgets.levels import Budgets, is_number
 from epsilons.errors import ArgumentError, BudgetError, ClaimError, LedgerError
-from epsilons.ledger import book as units
-from epsilons.ledger import enrolment, statement
-from epsilons.ledger import store as chain
+from epsilons.ledger import book as units, enrolment, statement, store as chain
 from epsilons.ledger.audit import Findings, audit
 from epsilons.ledger.book import Book, Rule, checked_name, tidy
 from epsilons.ledger.claim import Claim
@@ -27,7 +25,7 @@ from epsilons.ledger.series import Series, SeriesPeople, series
 from epsilons.ledger.sqlite import SQLite
 from epsilons.ledger.statement import Past, Statement, Status, statement_of
 from epsilons.ledger.store import VERSION, Store
-from epsilons.questions import Question
+from epsilons.questions.question import Question
 from epsilons.results.release import Releases
 from epsilons.types import Column, Data, Menu, Neighbours, Part
 

@@ -20,7 +20,7 @@ from epsilons.budgets.levels import Budgets, is_number, keys
 from epsilons.errors import ArgumentError
 from epsilons.ledger import book
 from epsilons.planning.trial import Trial
-from epsilons.questions import Question
+from epsilons.questions.question import Question
 from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import FORECAST, written_words
 from epsilons.results.report.sheet import Note, Sheet, SheetTable

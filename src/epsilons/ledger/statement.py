@@ -9,11 +9,9 @@ from typing import Any, Final
 
 from epsilons import door
 from epsilons.errors import FileError, LedgerError
-from epsilons.ledger import book as units
-from epsilons.ledger import store as chain
+from epsilons.ledger import book as units, store as chain
 from epsilons.ledger.book import Book, Rule
-from epsilons.results.report.numbers import budget as shown
-from epsilons.results.report.numbers import number
+from epsilons.results.report.numbers import budget as shown, number
 from epsilons.results.report.phrases import written_words
 from epsilons.results.report.sheet import Fact, Facts, Note, Sheet, SheetTable
 from epsilons.results.report.shown import Written

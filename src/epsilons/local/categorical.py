@@ -27,8 +27,7 @@ from epsilons.results.report import points
 from epsilons.risk import local as weighing
 from epsilons.risk.cells import project
 from epsilons.risk.local import ReportedCells, Sums
-from epsilons.types import Floats, Label, LocalFrequenciesMethod
-from epsilons.types import Labels as Listed
+from epsilons.types import Floats, Label, Labels as Listed, LocalFrequenciesMethod
 
 METHODS: Final = get_args(LocalFrequenciesMethod)
 
@@ -82,6 +81,7 @@ class Frequencies(Randomizer):
     other: Label | None = None
     levels: Sequence[float] | None = field(default=None, kw_only=True)
     kind: ClassVar[str] = "frequencies"
+    released: ClassVar[str] = "randomized responses about categories"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", menu_of(self.levels))

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from epsilons.door.batches import Batch, Bytes, Content, fold
 from epsilons.errors import DataError
-from epsilons.local import layout, reports
-from epsilons.local import layout as table
+from epsilons.local import layout, layout as table, reports
 from epsilons.local.layouts import layout_of
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import State

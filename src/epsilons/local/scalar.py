@@ -75,6 +75,7 @@ class Bit(Randomizer):
     missing: LocalMissing = "error"
     levels: Sequence[float] | None = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "bit"
+    released: ClassVar[str] = "a randomized response"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", menu_of(self.levels))
@@ -180,6 +181,10 @@ class Mean(Randomizer):
     missing: LocalMissing = "error"
     levels: Sequence[float] | None = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "mean"
+    released: ClassVar[str] = (
+        "a randomized response about the value, rounded at random, or a step near it "
+        "with a higher probability than others, or the value plus noise"
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bounds", words.bounds(self.bounds))

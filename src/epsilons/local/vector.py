@@ -91,6 +91,7 @@ class Vector(Randomizer):
     missing: LocalMissing = "error"
     levels: Sequence[float] | None = field(default=None, kw_only=True, repr=False)
     kind: ClassVar[str] = "vector"
+    released: ClassVar[str] = "a randomized response about random directions"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", count_of("dimension", self.dimension, 1, 10**6))

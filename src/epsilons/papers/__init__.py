@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.papers.diffusion import diffused_mean
-    from epsilons.papers.reduction import reduced_mean
-    from epsilons.papers.sampling import sampled_frequencies, sampled_mean
+    from epsilons.papers.diffusion import diffused_mean as diffused_mean
+    from epsilons.papers.reduction import reduced_mean as reduced_mean
+    from epsilons.papers.sampling import (
+        sampled_frequencies as sampled_frequencies,
+        sampled_mean as sampled_mean,
+    )
 else:
     __getattr__, __dir__ = names(__name__)
-
-__all__ = ["diffused_mean", "reduced_mean", "sampled_frequencies", "sampled_mean"]

@@ -197,6 +197,7 @@ class Crossing:
     """
 
     kind = "crossing"
+    released = "a quantile by a noisy search"
     step: int
     threshold: Fraction
     query: Fraction
@@ -260,6 +261,7 @@ class Diffused:
     """
 
     kind = "diffusion"
+    released = "a range by noisy searches on a sample of the people"
     levels: Floats
     counts: Integers
     shares: tuple[Fraction | float, ...]

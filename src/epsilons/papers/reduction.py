@@ -183,6 +183,7 @@ class Reduced:
     """
 
     kind = "reduction"
+    released = "noisy counts, a range and a sum plus noise, on a sample of the people"
     levels: Floats
     counts_stage: LevelCounts
     bounded: Composed

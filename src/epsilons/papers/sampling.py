@@ -27,7 +27,7 @@ from epsilons.questions.mean import Mean
 from epsilons.questions.question import Answer, Call, Draw, Steps
 from epsilons.results.release import ByLevel, Cells, Release, Scalar
 from epsilons.risk import Weighing
-from epsilons.risk.goals import Goal
+from epsilons.risk.goals import Goal, claimed
 from epsilons.risk.margins import Weighed
 from epsilons.risk.shares import WeighedCells
 from epsilons.types import (
@@ -220,7 +220,7 @@ def _sum(question: Mean, bounds: tuple[float, float], everyone: Everyone, source
         estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
         method=METHOD,
         n=counted.n,
-        risk=goal.in_units(goal.worst.risk(mechanism.weighing), bounds),
+        risk=goal.in_units(claimed(mechanism.weighing, goal), bounds),
         exact=goal.worst.is_exact(chosen.weighing),
         spent=ByLevel(chosen.levels, chosen.spent, chosen.counts),
     )
@@ -272,6 +272,7 @@ class Sampled(Additive):
     """
 
     kind = "sampled sum"
+    released = "sums plus noise over people who were kept at random"
 
     def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
         """Draw who is kept; return their lattice point, floor(Σ k·(2g − grid)/(2·grid)).

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
 from epsilons import parameters
+from epsilons.asking.table import STATISTICS, Statistic
 from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.local.people import count_of
@@ -19,10 +20,9 @@ from epsilons.planning.menus import Menus, MenusPlan, menus_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.planning.trial import Trial
 from epsilons.planning.what_if import wanted_error
-from epsilons.questions import STATISTICS, Question
 from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.mean import Mean
-from epsilons.questions.table import Statistic
+from epsilons.questions.question import Question
 from epsilons.types import (
     About,
     Edges,
@@ -172,9 +172,10 @@ def plan(
         bounds: the range (lo, hi) of the values of a mean. None if you do not know it; the plan
             then describes the range that will be found in the data, and its cost.
         shape: with bounds=None, the assumed shape of the data: see `epsilons.mean`.
-        statistic: "mean", "frequencies", "variance", "covariance" (of two columns with these
-            bounds), "quantile" (the median), or for add/remove "count". To plan any of these with
-            other arguments, pass a question: plan([ep.Quantile(…)], epsilon=…).
+        statistic: the name of its function, such as "mean", "frequencies" or "variance"; "count" is
+            for add/remove. A covariance is of two columns with these bounds. An argument of its own
+            that a statistic requires has the value that plans suppose, such as q=0.5. To plan with
+            other arguments, pass a question: plan([ep.Variance(…)], epsilon=…).
         categories: for frequencies, the categories or their number; for a table of several columns,
             a tuple with a list for each. None for a mean.
         edges: for frequencies of bins, their edges, instead of categories.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from epsilons import door
-from epsilons.questions import Question
+from epsilons.questions.question import Question
 from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.shown import Shown
 

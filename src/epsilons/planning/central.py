@@ -17,7 +17,7 @@ from epsilons.budgets.levels import Budgets, dot
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.planning.asked import QuestionPlan
-from epsilons.planning.trial import Errors, Forecast, Trial, as_plain, gain_over
+from epsilons.planning.trial import Forecast, Trial, as_plain, error_of, gain_over
 from epsilons.planning.what_if import (
     Guess,
     Need,
@@ -37,9 +37,9 @@ from epsilons.planning.what_if import (
     strictest_give_more,
     wanted_error,
 )
-from epsilons.questions import Question
 from epsilons.questions.locate import budgets_of
-from epsilons.questions.mean import ADAPTIVE, Mean
+from epsilons.questions.mean import ADAPTIVE
+from epsilons.questions.question import Question
 from epsilons.results import report
 from epsilons.results.release.verdict import (
     Gain,
@@ -125,9 +125,8 @@ class Plan(QuestionPlan):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values, or of the function of the values that is averaged."""
-        asked = self.question
-        low, high = asked.averaged if isinstance(asked, Mean) else getattr(asked, "bounds", (0, 1))
+        """The range of the values."""
+        low, high = getattr(self.question, "bounds", (0, 1))
         return float(low), float(high)
 
     @property
@@ -307,11 +306,11 @@ class Plan(QuestionPlan):
     @property
     def aside(self) -> str:
         """A sentence that explains why no method with a smaller error is advised; may be empty."""
-        error = _error(self.forecasts[0], self.loss)
+        error = error_of(self.forecasts[0], self.loss)
         pulled = any(
             each.method == "minimax"
-            and _error(each, self.loss) < error
-            and number(_error(each, self.loss)) != number(error)
+            and error_of(each, self.loss) < error
+            and number(error_of(each, self.loss)) != number(error)
             for each in self.forecasts
         )
         return _PULLS if pulled else ""
@@ -472,7 +471,7 @@ class Plan(QuestionPlan):
             "related": self.assumption.related,
             "neighbours": self.neighbours,
             "assumption": words.planned(self.neighbours, self.assumption),
-            "protects": words.will_protect(self.neighbours),
+            "protects": words.WILL_PROTECT[self.neighbours],
             "loss": self.loss,
             "confidence": self.confidence,
             "verdict": self.verdict.to_dict(),
@@ -512,7 +511,7 @@ def plan_of(trial: Trial) -> Plan:
     forecasts = [trial.forecast(name) for name in _names(trial)]
     forecasts += trial.forecast_in_stages()
     best = trial.found.answer.method
-    forecasts.sort(key=lambda each: (each.method != best, _error(each, trial.question.loss)))
+    forecasts.sort(key=lambda each: (each.method != best, error_of(each, trial.question.loss)))
     return Plan(
         forecasts=tuple(forecasts),
         best=best,
@@ -566,11 +565,6 @@ def _names(trial: Trial) -> list[str]:
     """The methods to forecast, without adaptive ones: their errors depend on a guessed spread."""
     every = trial.question.methods(trial.neighbours)
     return [name for name in every if name not in ADAPTIVE]
-
-
-def _error(forecast: Forecast, loss: str) -> float:
-    """The forecast error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
-    return Errors(forecast.rmse, forecast.pac).of(loss)
 
 
 def _advice(best: Forecast, trial: Trial) -> str:

@@ -21,7 +21,7 @@ from epsilons.draws.mechanisms import added_up
 from epsilons.errors import BudgetError
 from epsilons.loading import later
 from epsilons.planning.asked import QuestionPlan
-from epsilons.planning.trial import Errors, Trial
+from epsilons.planning.trial import Errors, Trial, error_of
 from epsilons.planning.what_if import (
     Option,
     by_about,
@@ -30,8 +30,10 @@ from epsilons.planning.what_if import (
     put_best_first,
     strictest_give_more,
 )
-from epsilons.questions.found_range import people_for_any as needed_for_any
-from epsilons.questions.found_range import people_for_gaussian as needed_for_gaussian
+from epsilons.questions.found_range import (
+    people_for_any as needed_for_any,
+    people_for_gaussian as needed_for_gaussian,
+)
 from epsilons.questions.mean import Mean
 from epsilons.questions.outer import FARTHEST, first_share
 from epsilons.questions.question import Draw
@@ -204,13 +206,13 @@ class RangePlan(QuestionPlan):
         """Changes to assumptions or budgets, the most helpful first; empty if `enough` is False."""
         if not self.enough:
             return ()
-        now = _error(self.forecasts[0], self.loss)
+        now = error_of(self.forecasts[0], self.loss)
         few = merged(self.budgets, _QUESTIONED)
         trial = Trial(self.question, self.budgets, self.neighbours, self.cap)
 
         def error(asked: Trial) -> float:
             try:
-                return _error(range_forecast(asked, close=False), self.loss)
+                return error_of(range_forecast(asked, close=False), self.loss)
             except BudgetError:  # other caps of the mean can leave too little for the range
                 return math.inf
 
@@ -288,7 +290,7 @@ class RangePlan(QuestionPlan):
             "assumption": words.planned_gaussian(self.neighbours)
             if self.shape == "gaussian"
             else words.planned(self.neighbours, assumption, found=True),
-            "protects": words.protected(self.neighbours, range_is_known=False),
+            "protects": words.PROTECTED_WITH_RANGE[self.neighbours],
             "loss": self.loss,
             "confidence": self.confidence,
             "verdict": self.verdict.to_dict(),
@@ -427,11 +429,6 @@ def _sigma(found: Rehearsal) -> float:
     """The standard deviation from which a run without data computed its range; NaN if none."""
     sigma: float | None = found.estimate.sigma
     return math.nan if sigma is None else sigma
-
-
-def _error(forecast: RangeForecast, loss: str) -> float:
-    """The forecast error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
-    return Errors(forecast.rmse, forecast.pac).of(loss)
 
 
 def as_plain(forecast: RangeForecast) -> dict[str, Any]:

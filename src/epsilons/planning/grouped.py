@@ -98,7 +98,7 @@ class GroupsPlan(Forecasts):
         """A sentence on what will be protected."""
         public = self.groups_are == "public"
         hidden = words.hidden(groups=True, public=public, answers=False, where=False)
-        return words.will_protect("replace") + hidden
+        return words.WILL_PROTECT["replace"] + hidden
 
     @property
     def warnings(self) -> list[str]:

@@ -18,7 +18,7 @@ from epsilons.loading import later
 from epsilons.local.piecewise import MORE
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Forecasts
-from epsilons.planning.trial import gain_over
+from epsilons.planning.trial import error_of, gain_over
 from epsilons.planning.what_if import (
     Need,
     Option,
@@ -170,7 +170,7 @@ class LocalPlan(Forecasts):
         """The error of local reports divided by that of a trusted curator; None for vectors."""
         if self.curator is None:
             return None
-        return gain_over(self._error(self.forecasts[0]), self._error(self.curator))
+        return gain_over(error_of(self.forecasts[0], self.loss), error_of(self.curator, self.loss))
 
     @cached_property
     def lower_bound(self) -> float:
@@ -186,16 +186,18 @@ class LocalPlan(Forecasts):
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """Changes to the budgets or the model, the most helpful first."""
-        now = self._error(self.forecasts[0])
+        now = error_of(self.forecasts[0], self.loss)
         few = merged(self.budgets, _QUESTIONED)
 
         def error(budgets: Budgets) -> float:
-            return self._error(self._best_for(budgets))
+            return error_of(self._best_for(budgets), self.loss)
 
         found = strictest_give_more(few, error, error(few))
         if self.curator is not None:
             trusted = "if a curator is trusted with the values"
-            found.append(option(trusted, f"ep.{self.statistic}", now, self._error(self.curator)))
+            found.append(
+                option(trusted, f"ep.{self.statistic}", now, error_of(self.curator, self.loss))
+            )
         return put_best_first(found)
 
     @property
@@ -326,9 +328,6 @@ class LocalPlan(Forecasts):
             "lower_bound": self.lower_bound,
         }
 
-    def _error(self, errors: LocalForecast | Curator) -> float:
-        return errors.pac if self.loss == "pac" else errors.rmse
-
 
 def local_plan(
     budgets: Budgets, goal: Goal, bounds: tuple[float, float], dimension: int | None
@@ -389,7 +388,7 @@ def _forecasts(
         found.append(LocalForecast(method, _SENDS[method], rmse, pac, gain_over(strict, rmse)))
 
     def order(each: LocalForecast) -> tuple[bool, float]:
-        return each.method != "piecewise", each.pac if goal.loss == "pac" else each.rmse
+        return each.method != "piecewise", error_of(each, goal.loss)
 
     return tuple(sorted(found, key=order))
 

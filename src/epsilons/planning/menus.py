@@ -18,7 +18,7 @@ from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.trial import Trial, gain_over
 from epsilons.planning.what_if import in_proportion
-from epsilons.questions import Question
+from epsilons.questions.question import Question
 from epsilons.results import report
 from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.numbers import distinct

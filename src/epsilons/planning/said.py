@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from epsilons import words
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.planning.trial import error_of
 from epsilons.planning.what_if import level_name
 from epsilons.results.report.numbers import budget, kept_words, number, percent, points
 from epsilons.results.report.phrases import (
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from epsilons.planning.menus import MenusPlan
     from epsilons.planning.several import Planned, SeveralPlans
     from epsilons.planning.trial import Forecast
-    from epsilons.questions import Question
+    from epsilons.questions.question import Question
 
 __all__ = [
     "central_sheet",
@@ -97,7 +98,6 @@ _ERRORS: Final = (
     "narrower."
 )
 _EVENLY: Final = "values that are spread evenly over the range"
-_FORECAST: Final = f" For a variance, a covariance and quantiles, both are forecasts for {_EVENLY}."
 _FOUND: Final = (
     " If a range has to be found, the typical error is a fraction of that range, and spending is "
     "shown for values that are spread out or close together, whichever takes more."
@@ -136,7 +136,7 @@ def central_sheet(plan: Plan) -> Sheet:
                 section=_SPENDS,
             ),
             *_what_if(plan),
-            Note("protected", words.will_protect(plan.neighbours), depth="whole"),
+            Note("protected", words.WILL_PROTECT[plan.neighbours], depth="whole"),
         ),
         picture=f"{title}, {plan.budgets.n:,} people",
     )
@@ -165,7 +165,7 @@ def range_sheet(plan: RangePlan) -> Sheet:
         (
             Note(
                 "protected",
-                words.protected(plan.neighbours, range_is_known=False),
+                words.PROTECTED_WITH_RANGE[plan.neighbours],
                 depth="whole",
             ),
         ),
@@ -271,7 +271,10 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
     found = any(one.found for one in plan.each)
     together = any(one.together > 1 for one in plan.each)
-    evenly = _FORECAST if any(each.supposed for each in plan.questions) else ""
+    supposed = dict.fromkeys(each.statistic for each in plan.questions if each.supposed)
+    evenly = ""
+    if supposed:
+        evenly = f" For each {' and '.join(supposed)}, both are forecasts for {_EVENLY}."
     assumed = [words.planned(plan.neighbours, each.assumption) for each in plan.questions]
     told = (_FOUND if found else "") + (_TOGETHER if together else "")
     section = "What each question would give"
@@ -296,7 +299,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
             *(Note("assumed", each, set_in=True) for each in dict.fromkeys(assumed)),
         ),
         (SpendingTable(plan.spent, section=_SPENDS),),
-        (Note("protected", words.will_protect(plan.neighbours)),),
+        (Note("protected", words.WILL_PROTECT[plan.neighbours]),),
     )
 
 
@@ -547,14 +550,9 @@ def _limit(plan: Plan, told: Told) -> str:
     return f"No method can have {error} below {told(plan.lower_bound)} in the worst case."
 
 
-def _error_of(plan: Plan, row: Forecast) -> float:
-    """The error of a method for the plan's loss."""
-    return row.pac if plan.loss == "pac" else row.rmse
-
-
 def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
     """The facts of the best method: its errors, and how far they are above the lower bound."""
-    error, bound = _error_of(plan, best), plan.lower_bound
+    error, bound = error_of(best, plan.loss), plan.lower_bound
     # The bound is on the worst case. With a guessed spread, errors may be below the bound.
     if bound > 0.0 and math.isfinite(error) and plan.guess is None:
         limit += f" The advised method is within a factor of {number(error / bound, 3)} of it."
@@ -573,7 +571,7 @@ def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
 def _curve(plan: Plan) -> list[Part]:
     """The figure of errors: a curve over caps with marked methods, or a point for each method."""
     if not plan.weighs:
-        named = tuple((row.method, _error_of(plan, row)) for row in plan.forecasts)
+        named = tuple((row.method, error_of(row, plan.loss)) for row in plan.forecasts)
         shown = "; ".join(f"{name}: {number(error)}" for name, error in named)
         errors = Points(named, _axis(plan))
         return [Figure(errors, f"Errors. {shown}", lead=True, section=_METHODS)]
@@ -613,7 +611,7 @@ def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
     """The marks of methods in the figure; methods at the same point share one mark."""
     places: dict[tuple[int, int], tuple[float, float, tuple[str, ...]]] = {}
     for row in plan.forecasts:
-        cap, error = float(row.spending.spent.max()), _error_of(plan, row)
+        cap, error = float(row.spending.spent.max()), error_of(row, plan.loss)
         if 0 < cap < math.inf and 0 < error < math.inf:
             place = (round(50 * math.log(cap)), round(50 * math.log(error)))
             x, y, names = places.get(place, (cap, error, ()))

@@ -18,10 +18,10 @@ from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.trial import Trial
-from epsilons.questions import Question, several
+from epsilons.questions import several
 from epsilons.questions.division import division_of
-from epsilons.questions.mean import Mean
-from epsilons.questions.question import Call
+from epsilons.questions.mean import Bounds, Mean
+from epsilons.questions.question import Call, Question
 from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for, without_noise
 from epsilons.results import report
 from epsilons.results.release import ByLevel, Scalar
@@ -55,8 +55,8 @@ class Planned:
         rmse: the typical error, in data units. If a range has to be found, it is a fraction of that
             range, or for Gaussian data in standard deviations. None if it depends on the data.
         half_width: half the width of the question's interval, at its confidence. It holds for any
-            data, except for a variance, a covariance or a quantile: there it is a forecast for the
-            values that the plan assumes. None if it cannot be forecast.
+            data, unless it depends on them: then it is a forecast for the values that the plan
+            assumes. None if it cannot be forecast.
         target: the half-width that the user wants; None if the question has no target.
         plan: the complete plan of this question, for the share of everyone's budget that it gets.
             If the release draws it together with other means, this is the plan of drawing it alone.
@@ -82,7 +82,7 @@ class Planned:
         if self.together == 1 or self.half_width is None:
             return self.plan.precision
         asked: Any = self.plan.question
-        low, high = asked.averaged
+        low, high = asked.bounds
         one = precision_at(self.half_width, high - low)
         return (one,), precision_words((one,), to_two_digits(asked.unit), Scalar.each, Scalar.whole)
 
@@ -113,7 +113,7 @@ class SeveralPlans(Forecasts):
     Examples:
         >>> import epsilons as ep
         >>> bounds = {"bounds": (0, 24)}
-        >>> questions = [ep.Mean("hours", **bounds), ep.Quantile("hours", 0.5, **bounds)]
+        >>> questions = [ep.Mean("hours", **bounds), ep.Variance("hours", **bounds)]
         >>> plans = ep.plan(questions, epsilon={0.1: 500, 1.0: 9500})
         >>> [str(share) for share in plans.shares]
         ['1/2', '1/2']
@@ -183,7 +183,7 @@ class SeveralPlans(Forecasts):
             "kind": "plans",
             "n": self.budgets.n,
             "neighbours": self.neighbours,
-            "protects": words.will_protect(self.neighbours),
+            "protects": words.WILL_PROTECT[self.neighbours],
             "verdict": self.verdict.to_dict(),
             "rows": self._rows(),
             "spent": [row._asdict() for row in self.spent],
@@ -216,7 +216,10 @@ def several_plans(
     for question in questions:
         question.check(neighbours)
     call = terms_for(budgets, neighbours, cap)
-    parts = division_of(len(questions), shares, targets).among(questions, call, lambda: budgets)
+    parts = (Fraction(1, len(questions)),) * len(questions)
+    division = division_of(len(questions), shares, targets)
+    if division is not None:
+        parts = division.among(questions, call, lambda: budgets)
     wanted = [None] * len(questions) if targets is None else list(targets)
     facts = [
         (asked.title, asked.statistic, asked.subject if isinstance(asked.subject, str) else None)
@@ -252,7 +255,7 @@ def _drawn_together(
     ]
     planned = []
     for one, mean, call, answer in zip(alone, means, calls, answers, strict=True):
-        low, high = mean.averaged
+        low, high = cast(Bounds, mean.bounds)
         planned.append(
             replace(
                 one,

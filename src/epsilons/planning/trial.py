@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.errors import BudgetError
-from epsilons.questions import Question
+from epsilons.frozen import now
 from epsilons.questions.locate import budgets_of
 from epsilons.questions.mean import ADAPTIVE
+from epsilons.questions.question import Question
 from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
 from epsilons.results.release import ByLevel, Spent
 from epsilons.risk.goals import Goal, MeanGoal
 
-__all__ = ["Errors", "Forecast", "Trial", "as_plain", "gain_over"]
+__all__ = ["Errors", "Forecast", "Trial", "as_plain", "error_of", "gain_over"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +65,22 @@ class Errors(NamedTuple):
     rmse: float
     pac: float
 
-    def of(self, loss: str) -> float:
-        """The error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
-        return self.pac if loss == "pac" else self.rmse
+
+class _Both(Protocol):
+    """Anything with both errors."""
+
+    @property
+    def rmse(self) -> float:
+        """The typical error."""
+
+    @property
+    def pac(self) -> float:
+        """The PAC error."""
+
+
+def error_of(forecast: _Both, loss: str) -> float:
+    """The error that corresponds to a loss: `pac` for "pac", otherwise `rmse`."""
+    return forecast.pac if loss == "pac" else forecast.rmse
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +142,7 @@ class Trial:
             return self.error_for(self.found, self.goal, "mse")
         squared = self if self.question.loss == "mse" else self.asking(loss="mse")
         numbers = getattr(getattr(answer.estimate, "margin", None), "numbers", 1)
-        return math.sqrt(squared.found.answer.risk / numbers)
+        return math.sqrt(now(squared.found.answer.risk) / numbers)
 
     @cached_property
     def pac(self) -> float:
@@ -140,7 +154,7 @@ class Trial:
     @property
     def error(self) -> float:
         """The forecast of the error that the question minimizes."""
-        return self.pac if self.question.loss == "pac" else self.rmse
+        return error_of(self, self.question.loss)
 
     @property
     def goal(self) -> Goal:

@@ -11,9 +11,9 @@ import numpy as np
 
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import ArgumentError, BudgetError, DataError
-from epsilons.planning.trial import Errors, Trial, gain_over
-from epsilons.questions import Question
+from epsilons.planning.trial import Trial, error_of, gain_over
 from epsilons.questions.locate import budgets_of
+from epsilons.questions.question import Question
 from epsilons.results.release.derived import answers
 from epsilons.results.release.verdict import WORTH, Help, defended, help_words, helps_most
 from epsilons.results.report import number
@@ -165,7 +165,7 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
         sides: the best method under each assumption.
         question: the plan's question; its assumption is one of those in `sides`.
     """
-    errors = {side.related: Errors(side.rmse, side.pac).of(question.loss) for side in sides}
+    errors = {side.related: error_of(side, question.loss) for side in sides}
     related, cells = question.related, question.of_shares
     now = errors[related]
     found = []

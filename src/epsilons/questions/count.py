@@ -28,8 +28,7 @@ from epsilons.questions.question import (
 )
 from epsilons.questions.ways import Read
 from epsilons.results.release import ByLevel
-from epsilons.results.release.kinds import CountEstimate as Counted
-from epsilons.results.release.kinds import SomeEstimate as Some
+from epsilons.results.release.kinds import CountEstimate as Counted, SomeEstimate as Some
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Weighed
 from epsilons.types import Column, LossOfOne, Missing, Where
@@ -262,14 +261,14 @@ class Count(Question):
             name = column if isinstance(column, str) else ""
             private = neighbours == "add-remove"
             return Sentences(
-                words.protected(neighbours),
+                words.PROTECTED[neighbours],
                 words.COUNTED_SOME if private else words.COUNTED_SHARE,
                 words.counted_having(name, label),
             )
         if not self.excludes:
-            return Sentences(words.protected(neighbours), words.COUNTED, "")
+            return Sentences(words.PROTECTED[neighbours], words.COUNTED, "")
         return Sentences(
-            words.protected(neighbours)
+            words.PROTECTED[neighbours]
             + words.hidden(groups=False, public=False, answers=True, where=False),
             words.COUNTED_ANSWERS,
             words.left_out(answers=True, groups=False, where=None).strip(),

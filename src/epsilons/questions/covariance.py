@@ -57,6 +57,10 @@ class Covariance(soft_cells.SoftQuestion):
         **{former: f"{former} is {name} now." for name, former in RENAMED.items()},
         **soft_cells.not_taken(statistic, "the product of both units"),
     }
+    ADVICE: ClassVar[Mapping[str, str]] = {
+        "x": "name the first column, or give an array.",
+        "y": "name the second column, or give an array.",
+    }
 
     x: Column = field(repr=False)  # not printed: it can be an array of people's values
     y: Column = field(repr=False)

@@ -107,8 +107,8 @@ class Known:
         for rung in np.flatnonzero(self.guess > 0).tolist():
             left = min(float(self.left[rung]), most)
             totals[left] = totals.get(left, 0) + int(self.guess[rung])
-        levels = sorted(totals)
-        return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
+        ordered = dict(sorted(totals.items()))
+        return np.array(list(ordered)), np.array(list(ordered.values()), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

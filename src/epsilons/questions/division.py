@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
     rehearsal = later("epsilons.questions.rehearsal")
 
-__all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
+__all__ = ["ByShares", "ByTargets", "Division", "division_of"]
 
 UNITS: Final = 10**6
 """Shares that are computed from targets are multiples of 1/UNITS."""
@@ -80,11 +80,6 @@ class ByShares(Division):
     def told(self) -> Any:
         """The shares as strings; None if all are equal."""
         return [str(share) for share in self.shares] if len(set(self.shares)) > 1 else None
-
-
-def evenly(questions: int) -> ByShares:
-    """Return the division into equal shares among this many questions."""
-    return ByShares((Fraction(1, questions),) * questions)
 
 
 @dataclass(frozen=True)
@@ -181,8 +176,8 @@ class ByTargets(Division):
         )
 
 
-def division_of(questions: int, shares: Any, targets: Any) -> Division:
-    """Return the division for a user's arguments: see `epsilons.publish`.
+def division_of(questions: int, shares: Any, targets: Any) -> Division | None:
+    """Return the division for a user's arguments, or None for equal parts: see `epsilons.publish`.
 
     Args:
         questions: the number of questions.
@@ -199,10 +194,10 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
             "targets", targets, questions, "or None for a question that takes the rest"
         )
         if all(each is None for each in wanted):
-            return evenly(questions)
+            return None
         return ByTargets(tuple(None if each is None else float(each) for each in wanted))
     if shares is None:
-        return evenly(questions)
+        return None
     parts = _listed("shares", shares, questions, "such as [2, 1]")
     if None in parts:
         raise ArgumentError(

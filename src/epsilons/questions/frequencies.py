@@ -20,7 +20,7 @@ from epsilons.questions.ways import Read
 from epsilons.results.release import Cells
 from epsilons.risk.cells import project as projected
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.goals import CellsGoal
+from epsilons.risk.goals import CellsGoal, claimed
 from epsilons.risk.lorenz import LorenzCells
 from epsilons.risk.margins import CellsMargin, RatioCells
 from epsilons.risk.shares import TotalledCells
@@ -99,7 +99,8 @@ class Frequencies(Question):
         parameters.flag("project", self.project)
         if self.missing is not None:
             door.refuse_midpoint(self.missing)
-        self._split()
+        if listed.several(self.categories):
+            self._split()
         self._set("declared", door.declare(self.categories, self.edges, self.other))
         self._set("grouping", grouping.declared_groups(self.by, self.groups))
         if self.grouping is not None and min(len(e.labels) for e in self.grouping.declared) < 2:
@@ -127,8 +128,6 @@ class Frequencies(Question):
         """
         lists: Any = self.categories
         columns = self.values
-        if not listed.several(lists):
-            return
         if not isinstance(columns, tuple) or len(columns) != len(lists) or len(columns) > 3:
             raise ArgumentError(
                 "categories has several lists, one for each of two or three columns: give as many "
@@ -231,7 +230,7 @@ class Frequencies(Question):
             margin = LorenzCells(mechanism.weighing, mechanism.slack, goal.cells)
             estimate = self._estimate(mechanism.estimates(drawn), categories, margin, call)
             weighing = mechanism.weighing
-            return Read(estimate, goal.risk(weighing), exact=True, weighing=weighing)
+            return Read(estimate, claimed(weighing, goal), exact=True, weighing=weighing)
 
         def choose(known: Known) -> Design[CellSums]:
             return cell_design(known, goal, self.method, unit=counted.unit)
@@ -258,7 +257,7 @@ class Frequencies(Question):
             categories=categories,
             margin=margin,
             other=self.other,
-            columns=tuple(call.name_of(each) for each in by),
+            columns=tuple(map(call.name_of, by)),
         )
 
     def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
@@ -287,7 +286,7 @@ class Frequencies(Question):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""
         return Sentences(
-            words.protected(neighbours),
+            words.PROTECTED[neighbours],
             words.assumed(
                 "the share of each category among",
                 neighbours,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,8 @@ from epsilons.questions.question import Call, Sentences
 from epsilons.results.release import Groups, Scalar
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import OneGroup
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats
 
 __all__ = [
     "METHODS",
@@ -64,7 +67,7 @@ def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
         )
     columns = _listed(by, 2) if _is_two(groups) else (by,)
     every = list(groups) if len(columns) == 2 else [groups]
-    return door.Grouping(columns, tuple(door.declare_groups(each) for each in every))
+    return door.Grouping(columns, tuple(map(door.declare_groups, every)))
 
 
 def _is_two(groups: Any) -> bool:
@@ -152,7 +155,10 @@ def refuse(question: Any) -> None:
         )
     if not question.of_some:
         return
-    name = _reason(question)
+    if question.by is not None:
+        name = "by"
+    else:
+        name = "where" if question.where is not None else 'missing="exclude"'
     if public and question.by is not None and (question.where is not None or question.excludes):
         raise ArgumentError(
             f'groups_are="public" requires that everyone answers: with {name} it is private who '
@@ -162,14 +168,8 @@ def refuse(question: Any) -> None:
         raise ArgumentError(
             f"{name} needs bounds=(lo, hi): a range can be found only for the mean of everyone."
         )
-    if question.rule is not None:
-        raise ArgumentError(f"{name} is for the mean itself, not for {question.statistic}.")
-    if not public:
-        _refuse_of_a_table(question, name)
-
-
-def _refuse_of_a_table(question: Any, name: str) -> None:
-    """Reject arguments that apply to a single number, but not to a table of groups."""
+    if public:
+        return
     if question.spread is not None:
         raise ArgumentError(
             f"spread is a guess for one mean of everyone, or for public groups: with {name} the "
@@ -181,13 +181,6 @@ def _refuse_of_a_table(question: Any, name: str) -> None:
             f"{name} the squared errors of all cells of a table are minimized. Leave it out; "
             "intervals have the confidence that they state."
         )
-
-
-def _reason(question: Any) -> str:
-    """Return the argument that restricts a question to groups or to a subset, as users type it."""
-    if question.by is not None:
-        return "by"
-    return "where" if question.where is not None else 'missing="exclude"'
 
 
 def table_goal(question: Any, *, private: bool) -> CellsGoal:
@@ -205,23 +198,33 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
 
 def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> Groups | Scalar:
     """Return a mean for each group; a single number if the question only selects a subset."""
-    placed = margin.shrunk if question.shrink else margin.within
-    means = placed(question.bounds, question.assumption, question.confidence)
+    bounds, terms = question.bounds, (question.assumption, question.confidence)
     if question.grouping is None:
-        one = OneGroup(margin)
-        value = float(means[0])
-        return Scalar(value=value, raw=value, bounds=question.bounds, margin=one)
-    clipped = np.array_equal(means, margin.means(question.bounds))
+        value = float(margin.within(bounds, *terms)[0])
+        return Scalar(value=value, raw=value, bounds=bounds, margin=OneGroup(margin))
+    placed = margin.shrunk if question.shrink else margin.within
+    published: Any = partial(_published, margin, bounds, placed, terms)
     return Groups(
         labels=counted.categories,
-        bounds=question.bounds,
+        bounds=bounds,
         margin=margin,
-        by=tuple(call.name_of(each) for each in question.grouping.by),
+        by=tuple(map(call.name_of, question.grouping.by)),
         public=question.groups_are == "public",
         outside=counted.cells.shape[1] % 2 == 1,
-        published=None if clipped else tuple(means.tolist()),
+        published=published,
         shrunk=question.shrink,
     )
+
+
+def _published(
+    margin: Any,
+    bounds: tuple[float, float],
+    placed: Callable[..., Floats],
+    terms: tuple[Assumption, float],
+) -> tuple[float, ...] | None:
+    """Return the means to publish; None if they are only clipped to the bounds."""
+    means = placed(bounds, *terms)
+    return None if np.array_equal(means, margin.means(bounds)) else tuple(means.tolist())
 
 
 def sentences(question: Any, neighbours: str) -> Sentences:
@@ -234,7 +237,7 @@ def sentences(question: Any, neighbours: str) -> Sentences:
     column, label = question.selected, question.label
     where = column if column is None or isinstance(column, str) else ""
     return Sentences(
-        words.protected(neighbours)
+        words.PROTECTED[neighbours]
         + words.hidden(
             groups=grouped,
             public=question.groups_are == "public",

@@ -8,6 +8,7 @@ separately.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from epsilons.questions.grouping import estimate_of, table_goal
 from epsilons.questions.question import Call, Steps
 from epsilons.questions.ways import Read
 from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import MeanGoal, claimed
 from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
 from epsilons.risk.groups.public import PublicGroupsEvenly
 from epsilons.types import Floats, Integers
@@ -77,10 +79,14 @@ def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def _read(margin: Any, counted: door.Tally, call: Call, question: Any, total: float = 0.0) -> Read:
-    """Return the means, and the leading term of their total squared error, in data units."""
-    unit = float(margin.leading(question.assumption).sum())
-    risk = float(question.goal.in_units(unit, question.bounds))
+    """Return the means. Their risk is computed when it is read."""
+    risk = partial(_leading, margin, question.goal, question.bounds)
     return Read(estimate_of(counted, call, question, margin), risk, total=total)
+
+
+def _leading(margin: Any, goal: MeanGoal, bounds: tuple[float, float]) -> float:
+    """Return the leading term of the total squared error of all means, in data units."""
+    return float(goal.in_units(float(margin.leading(goal.assumption).sum()), bounds))
 
 
 def _rounding(counted: door.Tally, call: Call) -> float:
@@ -128,7 +134,7 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
             mechanism.estimates(drawn),
             people.sum(axis=0),
         )
-        risks = [nothing if part is None else goal.worst.risk(part.weighing) for part in parts]
+        risks = [nothing if part is None else claimed(part.weighing, goal) for part in parts]
         risk = goal.in_units(sum(risks) if squares else max(risks), bounds)
         exact = all(each is None or each.exact for each in allocations)
         return Read(estimate_of(counted, call, question, margin), risk, exact=exact)

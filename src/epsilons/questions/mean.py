@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from epsilons.questions.ways import Read
 from epsilons.results.release import Scalar
 from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.goals import MeanGoal
+from epsilons.risk.goals import MeanGoal, claimed
 from epsilons.risk.lorenz import LorenzMean, LorenzSpread
 from epsilons.risk.margins import RatioMean, Weighed, holds_on_any_range
 from epsilons.risk.mean import WIDEST
@@ -63,6 +63,8 @@ __all__ = ["ADAPTIVE", "FOUND", "Mean"]
 
 ADAPTIVE: Final = ("adaptive",)
 """The method that estimates the spread first, then the mean: `adaptive.py`."""
+
+Bounds: TypeAlias = tuple[float, float]
 
 FOUND: Final = ("weighted",)
 """The method for a range that is estimated from the data: `found_range.py`."""
@@ -134,15 +136,16 @@ class Mean(Question):
     title: str | None = None
     unit: str | None = None
     grouping: door.Grouping | None = field(init=False, repr=False)
-    selected: Any = field(init=False, repr=False)
+    selected: Any = field(default=None, init=False, repr=False)
     label: Any = field(default=None, init=False, repr=False)
-    labelled: door.Categories | None = field(init=False, repr=False)
+    labelled: door.Categories | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         parameters.choice("shape", self.shape)
         parameters.loss_of_a_mean(self.loss)
-        parameters.spread(self.spread)
+        if self.spread is not None:
+            parameters.spread(self.spread)
         if self.method == "adaptive" and self.spread is not None:
             raise ArgumentError(
                 'spread is a guess, but method="adaptive" finds the spread in the data: leave '
@@ -158,10 +161,11 @@ class Mean(Question):
         else:
             self._set("bounds", parameters.bounds(self.bounds))
         self._set("grouping", grouping.declared_groups(self.by, self.groups))
-        column, label = grouping.selecting(self.where)
-        self._set("selected", column)
-        self._set("label", label)
-        self._set("labelled", None if label is None else door.declare_label(label, "where"))
+        if self.where is not None:
+            column, label = grouping.selecting(self.where)
+            self._set("selected", column)
+            self._set("label", label)
+            self._set("labelled", None if label is None else door.declare_label(label, "where"))
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
@@ -223,16 +227,6 @@ class Mean(Question):
                 f'loss={self.loss!r} is not for shape="gaussian", which minimizes the mean '
                 "squared error: leave loss out, or give bounds=(lo, hi)."
             )
-
-    @property
-    def rule(self) -> door.Rule | None:
-        """The function of values that is averaged, on unit ranges; None to average the values."""
-        return None
-
-    @property
-    def averaged(self) -> tuple[float, float]:
-        """The range of the averaged quantity: the bounds, unless a rule transforms the values."""
-        return cast(tuple[float, float], self.bounds)
 
     @property
     def of_some(self) -> bool:
@@ -324,7 +318,7 @@ class Mean(Question):
         unrelated = self.method == "auto" and self.related is False
         sums = private and not (unrelated or self.method == "squares")
         sums = sums or self.method == "staircase"
-        return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
+        return door.Ask("numbers" if sums else "squares", self.bounds)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
         """Return the generator of draws for these bounds, groups, neighbours and method."""
@@ -338,7 +332,7 @@ class Mean(Question):
             given = counted, call.terms, self.goal, self._chosen, self._read_ratio
             return ways.add_remove(*given, self._wide)
         if self.method == "adaptive":
-            return adaptive.two_stages(counted, self.goal, self.averaged)
+            return adaptive.two_stages(counted, self.goal, self.bounds)
         squares = counted.unit_squares if self.assumption.sampled else None
         if squares is None:
             return ways.replace(counted, self.goal, self.method, self._built, self._read)
@@ -370,7 +364,7 @@ class Mean(Question):
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
         """Build the mechanism of one weighted sum, with squares if these cost no privacy."""
         made = build if self.method == "staircase" else build_moments
-        return made(allocation, grid=door.GRID, bounds=self.averaged)
+        return made(allocation, grid=door.GRID, bounds=cast(Bounds, self.bounds))
 
     def _read(
         self,
@@ -404,12 +398,12 @@ class Mean(Question):
             margin = LorenzSpread(weighing, mechanism.slack, *seen, self._expected)
         value = min(max(raw, bounds[0]), bounds[1])
         estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
-        risk = goal.in_units(goal.worst.risk(weighing), bounds)
+        risk = goal.in_units(claimed(weighing, goal), bounds)
         return Read(estimate, risk, exact=True, weighing=weighing)
 
     def _chosen(self, known: Known) -> Design[Any]:
         """Choose the design of two sums or of three cells, from public information."""
-        return mean_design(known, self.goal, self.method, bounds=self.averaged)
+        return mean_design(known, self.goal, self.method, bounds=cast(Bounds, self.bounds))
 
     def _wide(self, chosen: Design[Any], counts: LevelCount | None, people: Integers) -> float:
         """Forecast the width of the interval on a unit range, if the mean is ½."""
@@ -427,7 +421,7 @@ class Mean(Question):
 
     def _read_ratio(self, chosen: Design[Any], counts: LevelCount | None, drawn: Any) -> Read:
         """Compute the mean from a draw, under add/remove."""
-        bounds, goal = self.averaged, self.goal
+        bounds, goal = cast(Bounds, self.bounds), self.goal
         margin: RatioSpread | RatioMean
         if chosen.method == "squares":
             margin = spread_ratio(chosen, drawn, counts)
@@ -444,8 +438,7 @@ class Mean(Question):
         """Return the sentences in which the release says what it protects and assumes."""
         if self.of_some:
             return grouping.sentences(self, neighbours)
-        known = self.bounds is not None
-        averaged = cast(Scalar, answer.estimate).bounds
+        known, estimate = self.bounds is not None, cast(Scalar, answer.estimate)
         assumed = words.ASSUMED_OF_A_GAUSSIAN
         if self.shape == "any":
             truth = f"the {self.statistic} of"
@@ -453,15 +446,15 @@ class Mean(Question):
             assumed = words.assumed(
                 truth, neighbours, self.assumption, found=not known, weighed=weighed
             )
-        assumed += words.guessed(self.spread)
+        if self.spread is not None:
+            assumed += words.guessed(self.spread)
         return Sentences(
-            words.protected(neighbours, range_is_known=known),
+            (words.PROTECTED if known else words.PROTECTED_WITH_RANGE)[neighbours],
             assumed,
             words.clipped(
-                averaged if self.bounds is None else self.bounds,
+                self.bounds or estimate.bounds,
                 midpoint=self.policy(neighbours) == "midpoint",
-                averaged=averaged,
                 found=not known,
-                alike=cast(Scalar, answer.estimate).alike,
+                alike=estimate.alike,
             ),
         )

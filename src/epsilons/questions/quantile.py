@@ -14,7 +14,8 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from epsilons.budgets.levels import Budgets, float_up
 from epsilons.draws.mechanisms import CellSums, CellTable, added_up, build_histogram
 from epsilons.draws.mechanisms.nested import Nested
 from epsilons.errors import ArgumentError, MissingValueError
+from epsilons.frozen import remembered, storable
+from epsilons.loading import later
 from epsilons.questions.designs import Design, Known, cell_design, cells_of, tells
 from epsilons.questions.question import (
     UNWEIGHED,
@@ -38,7 +41,8 @@ from epsilons.questions.question import (
 )
 from epsilons.questions.ways import Read, add_remove, replace_end
 from epsilons.results.release import ByLevel, Scalar
-from epsilons.results.release.kinds import Quantiles
+from epsilons.results.release.estimate import Estimate
+from epsilons.results.report import numbers
 from epsilons.risk import ClosedNoise, SumNoise, Weighing, mean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal, MeanGoal
@@ -56,7 +60,16 @@ from epsilons.risk.quantiles import (
     ways,
 )
 from epsilons.risk.shares import WeighedCells
-from epsilons.types import About, Column, Floats, Integers, LossOfOne, Missing
+from epsilons.risk.weighing import Assumption
+from epsilons.types import About, Column, Floats, Integers, LossOfOne, Missing, freeze
+
+if TYPE_CHECKING:
+    from epsilons.results.release import said
+    from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet
+else:
+    said = later("epsilons.results.release.said")
+    sheet = later("epsilons.results.report.sheet")
 
 __all__ = [
     "BINS",
@@ -64,6 +77,7 @@ __all__ = [
     "METHODS",
     "Quantile",
     "QuantileMethod",
+    "Quantiles",
     "RankedTable",
     "Reading",
     "Selecting",
@@ -165,6 +179,9 @@ class Quantile(Question):
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = METHODS
     NOT_TAKEN: ClassVar[Mapping[str, str]] = UNWEIGHED
+    ADVICE: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"q": "give a number strictly between 0 and 1, such as 0.5 for the median."}
+    )
     supposed: ClassVar[float | None] = 12.0**-0.5  # forecasts are for uniform values
 
     values: Column = field(repr=False)  # it can be an array of people's values
@@ -275,7 +292,7 @@ class Quantile(Question):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""
         midpoint, some = self.policy(neighbours) == "midpoint", self.excludes
-        protects = words.protected(neighbours)
+        protects = words.PROTECTED[neighbours]
         treats = words.clipped(self.bounds, midpoint=midpoint, alone=True)
         if some:
             protects += words.hidden(groups=False, public=False, answers=True, where=False)
@@ -655,3 +672,101 @@ def bins_for(terms: Declared) -> int:
         return 2.0 * math.sqrt(bins / 2.0) / spends + 1.0 / bins
 
     return int(min(BINS, key=half))
+
+
+# Several quantiles of one column.
+
+
+@storable("release.Quantiles")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quantiles(Estimate):
+    """Several quantiles.
+
+    Attributes:
+        value: the quantiles, within the bounds, in ascending order of q.
+        raw: the same as `value`.
+        bounds: the range of the values.
+        margin: the shares q, and the margin of error.
+    """
+
+    kind: ClassVar = "quantiles"
+    each: ClassVar[tuple[str, str]] = ("quantile", "quantiles")
+    phrase: ClassVar[str] = "the values{of}"
+    joined: ClassVar[str] = " of people are at or below"
+    value: Floats
+    raw: Floats
+    bounds: tuple[float, float]
+    margin: QuantilesMargin
+
+    def __post_init__(self) -> None:
+        freeze(self.value, self.raw)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range of the values."""
+        return self.bounds
+
+    @remembered
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """A separate interval for each quantile."""
+        return self.margin.intervals(self.bounds, assumption, confidence)
+
+    @remembered
+    def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """Simultaneous intervals for all quantiles."""
+        return self.margin.band(self.bounds, assumption, confidence)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """Bound on the error of every quantile, at this confidence."""
+        low, high = self.band(assumption, confidence)
+        return float(max((self.value - low).max(), (high - self.value).max()))
+
+    @property
+    def unit(self) -> float:
+        """The factor that converts errors on a unit range to data units."""
+        lo, hi = self.bounds
+        return hi - lo
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """The estimate as plain data."""
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
+        return {
+            "quantiles": self.margin.quantiles.tolist(),
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "band": [band_low.tolist(), band_high.tolist()],
+            "bounds": list(self.bounds),
+        }
+
+    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """Further columns of a frame: the share of each quantile, and simultaneous intervals."""
+        low, high = self.band(assumption, confidence)
+        return {"quantile": self.margin.quantiles, "band_low": low, "band_high": high}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The shares q, in percent."""
+        return tuple(map(numbers.percent, self.ranks))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """The report sheet of a release with this estimate."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
+        heads = ("share of people", f"is at or below{unit}", f"from ({confidence})", "to")
+        table = sheet.SheetTable("rows", heads, tuple(said.cells_of(rows)), "Published quantiles.")
+        title = f"at or below{unit}, {confidence} interval"
+        drawing = sheet.Ranges(rows, title, "people", "quantiles")
+        lo, hi = self.bounds
+        nothing = all(row.low <= lo and row.high >= hi for row in rows)
+        values = said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}")
+        own = said.Own(
+            f"{len(rows)} quantiles",
+            said.told_in_units(release),
+            first=[[table]],
+            people=[said.people_fact(release), said.values_fact(values)],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=[said.drawn(table, drawing, "quantiles")],
+        )
+        return said.sheet_of(release, own)

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import Field, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,16 +21,10 @@ from epsilons.door import Tally
 from epsilons.door.count.line import Lined
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.loading import later
-from epsilons.results.release import Expected, PerWeight, Spending
+from epsilons.results.release import Estimate, Expected, PerWeight, Spending
 from epsilons.risk import Weighing
 from epsilons.risk.weighing import Assumption
 from epsilons.types import About, Column, Data, Floats, Integers, Loss, Menu, Missing, Neighbours
-
-if TYPE_CHECKING:
-    from epsilons.results.release import kinds
-else:
-    kinds = later("epsilons.results.release.kinds")
 
 __all__ = [
     "TERMS",
@@ -319,7 +314,8 @@ class Answer:
         method: the name of the rule that was used.
         n: the number of people; None if the release does not state it.
         n_is_noisy: whether `n` is a noisy count.
-        risk: the risk of the estimate, in data units, for the loss of the question.
+        risk: the risk of the estimate, in data units, for the loss of the question; or a function
+            that returns it and holds no data.
         exact: whether the risk is an exact worst case.
         spent: the amount that a person spends, as a function of their budget.
         weighing: the estimator on a unit range, for the actual or expected people; None if it is
@@ -330,11 +326,11 @@ class Answer:
         beside: a sentence on the other answers that came from the same draw.
     """
 
-    estimate: kinds.AnyEstimate
+    estimate: Estimate
     method: str
     n: int | None
     n_is_noisy: bool = False
-    risk: float
+    risk: float | partial[float]
     exact: bool
     spent: Spending
     weighing: Weighing | None = None
@@ -399,6 +395,8 @@ class Question(ABC):
         weighable_sample: whether people can have weights if they are a sample of a population.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
             why.
+        ADVICE: required arguments of this question that few others have, each with what to do if
+            it is missing.
         values: an array, or the name of a column of the data.
         about: the target of the estimate: "people" or "population".
         related: whether budgets may be related to values: True, False, or a bound δ on how much.
@@ -426,6 +424,7 @@ class Question(ABC):
     weighable: ClassVar[bool] = False
     weighable_sample: ClassVar[bool] = False
     NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    ADVICE: ClassVar[Mapping[str, str]] = MappingProxyType({})
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     values: Column | None
@@ -441,7 +440,8 @@ class Question(ABC):
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Reject wrong argument names with a clear message, before the object is created."""
         if args or given:  # copying passes no arguments
-            parameters.refuse(cls.__init__, args, given, {**_OF_THE_CALL, **cls.NOT_TAKEN})
+            not_taken = {**_OF_THE_CALL, **cls.NOT_TAKEN}
+            parameters.refuse(cls.__init__, args, given, not_taken, cls.ADVICE)
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -451,8 +451,9 @@ class Question(ABC):
         self._set("confidence", parameters.confidence(self.confidence))
         if self.missing is not None:
             parameters.choice("missing", self.missing, parameters.MISSING)
-        self._set("title", parameters.line("title", self.title))
-        self._set("unit", parameters.line("unit", self.unit))
+        for name in ("title", "unit"):
+            if getattr(self, name) is not None:
+                self._set(name, parameters.line(name, getattr(self, name)))
 
     @property
     def assumption(self) -> Assumption:
@@ -501,7 +502,8 @@ class Question(ABC):
                 "the middle of the range in a mean, and as other, or as no category, in "
                 "frequencies."
             )
-        parameters.method(self.method, ("auto", *self.methods(neighbours)))
+        if not isinstance(self.method, str) or self.method != "auto":
+            parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_call(self, call: Call) -> None:
         """Reject declarations about people, and weights, for which no useful interval is proven.

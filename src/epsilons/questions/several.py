@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from epsilons.budgets.levels import Budgets
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import SeveralSums, build_several
 from epsilons.errors import PrivacyError
-from epsilons.questions.mean import Mean
+from epsilons.questions.mean import Bounds, Mean
 from epsilons.questions.question import Answer, Call, Draw, Question
 from epsilons.questions.ways import spending
 from epsilons.results.release import Scalar
@@ -54,7 +54,7 @@ def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple
             alone = call.weights is not None and question.assumption.sampled
             alike = place if alone else (*asked, call.share)
         groups.setdefault(alike, []).append(place)
-    return [tuple(places) for places in groups.values()]
+    return list(map(tuple, groups.values()))
 
 
 def shared(calls: Sequence[Call]) -> Call:
@@ -118,7 +118,7 @@ class Together:
 
 def asks(question: Mean) -> door.Ask:
     """Return the sums to compute for one of several means."""
-    return door.Ask("numbers", question.bounds, question.rule)
+    return door.Ask("numbers", question.bounds)
 
 
 def together(questions: Sequence[Mean], rows: Sequence[door.Rows], call: Call) -> Together | None:
@@ -137,7 +137,7 @@ def together(questions: Sequence[Mean], rows: Sequence[door.Rows], call: Call) -
         PrivacyError: the questions are about different people.
     """
     first = call.part(rows[0].count(asks(questions[0])))
-    bounds = tuple(question.averaged for question in questions)
+    bounds = tuple(cast(Bounds, question.bounds) for question in questions)
     one, method, means = questions[0].goal, questions[0].method, len(questions)
     goal = SeveralMeans(one.assumption, one.loss, one.confidence, one.spread, means)
     budgets = Budgets.of_levels(first.levels, first.counts)

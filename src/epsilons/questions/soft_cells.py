@@ -68,7 +68,7 @@ class SoftQuestion(Question):
             neighbours: the neighbouring relation.
             treats: how values outside the bounds are treated.
         """
-        protects = words.protected(neighbours)
+        protects = words.PROTECTED[neighbours]
         differ = f"{words.MEANS_DIFFER}, and so do the means of any combination of {self.moments}"
         assumes = words.assumed(
             self.truth, neighbours, self.assumption, differ=differ, some=self.excludes

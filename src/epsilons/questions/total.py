@@ -200,7 +200,7 @@ class Total(Question):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""
         return Sentences(
-            words.protected(neighbours),
+            words.PROTECTED[neighbours],
             words.assumed("the sum of the values of", neighbours, self.assumption),
             words.added_up(self.bounds, missing=self.policy(neighbours) != "error"),
         )

@@ -12,34 +12,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from dataclasses import replace as changed
+from dataclasses import dataclass, replace as changed
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import lru_cache, partial
+from operator import sub
+from typing import Any, Protocol
 
 import numpy as np
 
 from epsilons.budgets.allocation import Allocation, allocate_for
 from epsilons.budgets.allocation.declared import Declared
-from epsilons.budgets.levels import Budgets, float_down, float_up
+from epsilons.budgets.levels import Budgets, Ladder, float_down, float_up
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import LevelCounts, added_up
 from epsilons.draws.mechanisms.add_remove import SHARE, STRICT
-from epsilons.loading import later
 from epsilons.questions.designs import Design, Known, expected, tells
 from epsilons.questions.question import Answer, Draw, Steps
-from epsilons.results.release import ByLevel, Expected, PerWeight
+from epsilons.results.release import ByLevel, Estimate, Expected, PerWeight
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import UNRELATED
 from epsilons.types import Floats, Integers
-
-if TYPE_CHECKING:
-    from epsilons.results.release import kinds
-else:
-    kinds = later("epsilons.results.release.kinds")
 
 __all__ = [
     "CountedPeople",
@@ -62,14 +56,15 @@ class Read:
 
     Attributes:
         estimate: the result, with its margin.
-        risk: the risk of the estimate, in data units, for the loss of the question.
+        risk: the risk of the estimate, in data units, for the loss of the question; or a function
+            that returns it and holds no data.
         exact: whether the risk is an exact worst case, provided that the allocation's risk is one.
         total: the noisy sum of everyone's weights, under add/remove.
         weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """
 
-    estimate: kinds.AnyEstimate
-    risk: float
+    estimate: Estimate
+    risk: float | partial[float]
     exact: bool = False
     total: float = 0.0
     weighing: Weighing | None = None
@@ -157,7 +152,7 @@ def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
         mechanism: the mechanism of the last draw.
     """
     lost = added_up((before, mechanism.losses))
-    spent = np.array([float_up(each) for each in lost])
+    spent = np.array(list(map(float_up, lost)))
     return np.asarray(np.minimum(spent, mechanism.levels))
 
 
@@ -291,7 +286,7 @@ class CountedPeople:
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
         """Return the total that each person spends, given the losses `last` in the last stage."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
-        totals = np.array([float_up(each) for each in lost])
+        totals = np.array(list(map(float_up, lost)))
         return ByLevel(self.known.ladder.levels, totals, None)
 
 
@@ -350,15 +345,14 @@ def _width(
 
 @lru_cache(maxsize=4)
 def _exactly(levels: bytes) -> tuple[Fraction, ...]:
-    """Return rungs as fractions. The result is cached: a ladder can have thousands of rungs."""
-    return tuple(Fraction(level) for level in np.frombuffer(levels, dtype=np.float64).tolist())
+    """Return rungs as fractions. The result is kept: a ladder can have thousands of rungs."""
+    return tuple(Fraction(level) for level in np.frombuffer(levels).tolist())
 
 
-def _known(terms: Declared) -> Known:
-    rungs = _exactly(terms.ladder.levels.tobytes())
-    nobody = np.zeros(len(rungs), dtype=np.int64)
-    guess = expected(nobody if terms.guess is None else terms.guess)
-    return Known(terms.ladder, rungs, terms.cap, guess)
+@lru_cache(maxsize=4)
+def _counting(levels: bytes, fine: bool, cap: float | None, strict: Fraction) -> LevelCounts:
+    """Return the mechanism that counts people. It is kept, like the mechanisms of allocations."""
+    return LevelCounts.of(Ladder(np.frombuffer(levels), fine), cap, strict)
 
 
 def _way(
@@ -373,19 +367,23 @@ def _way(
     error is used, or, if widths of intervals can be predicted, the option with the shorter
     interval. If both intervals are the whole range, predicted errors decide.
     """
-    known = _known(terms)
+    ladder = terms.ladder
+    levels = ladder.levels.tobytes()
+    nobody = np.zeros(len(ladder.levels), dtype=np.int64)
+    guess = expected(nobody if terms.guess is None else terms.guess)
+    known = Known(ladder, _exactly(levels), terms.cap, guess)
     if terms.cap is not None or terms.guess is not None or terms.equal:
-        related = goal.assumption.related is not False and not terms.ladder.fine
+        related = goal.assumption.related is not False and not ladder.fine
         if not related or choose(known).equal:
             return known, None
-    precise = goal.assumption == UNRELATED and not terms.ladder.fine
-    stage = LevelCounts.of(terms.ladder, terms.cap, STRICT if precise else SHARE)
+    precise = goal.assumption == UNRELATED and not ladder.fine
+    stage = _counting(levels, ladder.fine, terms.cap, STRICT if precise else SHARE)
     most = known.left if terms.cap is None else [min(r, Fraction(terms.cap)) for r in known.left]
-    left = tuple(rung - spent for rung, spent in zip(most, stage.losses, strict=True))
+    left = tuple(map(sub, most, stage.losses))
     later = changed(known, left=left)
     if terms.guess is not None:
         alike = _alike(known)
-        if wide is None or terms.ladder.fine or goal.assumption.related is False:
+        if wide is None or ladder.fine or goal.assumption.related is False:
             shorter = choose(alike).risk <= choose(later).risk
         else:
             people = tuple(known.guess.tolist())

@@ -8,6 +8,7 @@ different populations. Proof: docs/proofs/weights.md (10).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class ClassGoal(MeanGoal):
             published claim.
     """
 
+    shared: ClassVar[bool] = False
     classes: Classes = field(kw_only=True)
 
     __eq__ = object.__eq__
@@ -85,7 +87,7 @@ class ClassGoal(MeanGoal):
         return False
 
 
-@storable("risk.WeighedClasses")
+@storable("risk.WeighedClasses", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class WeighedClasses(Weighed):
     """Margin of a mean of a sample of people with weights, given classes of equal weight.

@@ -88,7 +88,7 @@ class FormerMoments(Former, RatioMoments):
     """The margin of moments of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
 
-@storable("risk.RatioTests")
+@storable("risk.RatioTests", since="0.3.0")
 class FormerTests(Former, RatioTests):
     """The margin `RatioTests` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
@@ -104,7 +104,7 @@ class FormerGroups(Former, OpenGroupedMeans):
         return super().reach(assumption, beta)
 
 
-@storable("risk.RatioMean")
+@storable("risk.RatioMean", since="0.3.0")
 class FormerMean(RatioMean):
     """The margin `RatioMean` of earlier releases.
 

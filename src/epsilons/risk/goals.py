@@ -12,8 +12,8 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError
-from epsilons.risk import cells, mean
-from epsilons.risk import cells as largest
+from epsilons.frozen import remembered
+from epsilons.risk import cells, cells as largest, mean
 from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.risk.weighing import OPEN, Assumption, Moments, SumNoise, Weighing, assumption_of
 from epsilons.types import Floats
@@ -35,6 +35,7 @@ class Goal(ABC):
         loss: "mse", "pac", or for cells also "largest".
         confidence: confidence level of the PAC error.
         statistic: name of the estimated statistic; tables of rules and methods use it as a key.
+        shared: whether results are kept for other questions with an equal goal.
     """
 
     assumption: Assumption
@@ -42,6 +43,7 @@ class Goal(ABC):
     confidence: float
 
     statistic: ClassVar[str]
+    shared: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -370,6 +372,17 @@ class CellsGoal(Goal):
     def log_mse(self) -> float:
         """The factor L, which is ln k for k categories."""
         return math.log(self.cells)
+
+
+def claimed(weighing: Weighing, goal: Goal) -> float:
+    """The risk that a release claims: without a guess of the spread, on a unit range."""
+    return _claimed(weighing, goal) if goal.shared else goal.worst.risk(weighing)
+
+
+@remembered
+def _claimed(weighing: Weighing, goal: Goal) -> float:
+    """The same, kept with the estimator, which releases with the same budgets share."""
+    return goal.worst.risk(weighing)
 
 
 def checked(about: object, related: object, loss: object, confidence: object) -> Words:

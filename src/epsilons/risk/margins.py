@@ -396,7 +396,7 @@ class OneMean(Behind, ABC):
         return self._leading(goal, total, self._sum_scale)
 
 
-@storable("risk.OpenRatio")
+@storable("risk.OpenRatio", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(OneMean):
     """Margin of the mean of an unknown number of people: a ratio of two noisy sums.
@@ -493,7 +493,7 @@ class OnRungs(OneMean):
         return total * total / square if square > 0.0 else math.inf
 
 
-@storable("risk.OpenMean")
+@storable("risk.OpenMean", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMean(OnRungs, Ratio):
     """Margin of the mean of an unknown number of people, from a list of their possible weights.
@@ -503,7 +503,7 @@ class RatioMean(OnRungs, Ratio):
     """
 
 
-@storable("risk.OpenCut")
+@storable("risk.OpenCut", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCut(Ratio):
     """Margin of a ratio of two noisy sums, on a range that was estimated from the data.
@@ -518,7 +518,7 @@ class RatioCut(Ratio):
         return not assumption.sampled and holds_on_any_range(assumption)
 
 
-@storable("risk.RatioTotal")
+@storable("risk.RatioTotal", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioTotal(Ratio):
     """Margin of the sum of values of an unknown number of people, who all have the same weight.
@@ -567,7 +567,7 @@ class RatioTotal(Ratio):
         return both / (float(self.law.steps) * self.largest) ** 2
 
 
-@storable("risk.OpenCells")
+@storable("risk.OpenCells", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCells(Behind):
     """Margin of the shares of an unknown number of people.

@@ -478,7 +478,7 @@ def _closed(
     return inverted(shares, q, edges, refutes, refutes)
 
 
-@storable("risk.AnsweredQuantiles")
+@storable("risk.AnsweredQuantiles", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class AnsweredQuantiles(QuantilesMargin):
     """Margin of quantiles of people who answered, from a table of people with public budgets.
@@ -636,7 +636,7 @@ class SelectedQuantiles(QuantilesMargin):
         return min(ends), max(ends)
 
 
-@storable("risk.NestedQuantiles")
+@storable("risk.NestedQuantiles", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class NestedQuantiles(QuantilesMargin):
     """Margin of quantiles that were selected privately, each with one of nested intervals.

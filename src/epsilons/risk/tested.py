@@ -371,7 +371,7 @@ def _terms(weighing: Weighing, assumption: Assumption) -> Terms:
     return Spreading(weighing, assumption).terms
 
 
-@storable("risk.WeighedTests")
+@storable("risk.WeighedTests", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class WeighedTests(TestedMoments, WeighedMoments):
     """Margin of moments with direct tests, for people with public budgets.
@@ -462,7 +462,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
         return by_range, np.sqrt(n * squares)
 
 
-@storable("risk.VariedTests")
+@storable("risk.VariedTests", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class VariedTests(WeighedTests):
     """Margin of a variance from a noisy sum and a noisy sum of squares.
@@ -505,7 +505,7 @@ class VariedTests(WeighedTests):
         return Function(np.array([-2.0 * m, 1.0]), (0.5 + abs(m)) ** 2)
 
 
-@storable("risk.AnsweredTests")
+@storable("risk.AnsweredTests", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class AnsweredTests(TestedMoments, AnsweredMoments):
     """Margin of moments with direct tests, of the people who answered.
@@ -519,7 +519,7 @@ class AnsweredTests(TestedMoments, AnsweredMoments):
     all_cells: WeighedTests
 
 
-@storable("risk.OpenTests")
+@storable("risk.OpenTests", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioTests(TestedMoments, RatioMoments):
     """Margin of moments with direct tests, of an unknown number of people.

@@ -9,26 +9,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from epsilons.errors import PrivacyError
+from epsilons.loading import later
 from epsilons.verify.fit import Stream, check_seed, even, shares, strangeness, two_sided, uniforms
 from epsilons.verify.losses import closed, sums
 from epsilons.verify.losses.laws import LawPieces, one_number, two_numbers
 from epsilons.verify.totals import a_total, moved_too_far
 from epsilons.verify.verdict import Comparison, Draws
 
+if TYPE_CHECKING:
+    from epsilons.verify import table
+else:
+    table = later("epsilons.verify.table")
+
 ERROR: Final = 1e-6
 """Upper bound on the probability of a false alarm over all checks of one mechanism."""
 
 _SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
-_COINS, _PICKS = 4000, 1000
+_COINS, PICKS = 4000, 1000
 _TABLES, _FEWEST = 400_000, 40
 _COLUMNS: Final = 2000
 _GROUPS: Final = 200
-_LARGE: Final = 2**50
+LARGE: Final = 2**50
 
 _COINS_OF_PEOPLE: Final = (
     "the coins, pairs and median of a diffusion, which are drawn in one run over the people"
@@ -40,7 +46,7 @@ Found: TypeAlias = Iterator[Comparison | str]
 
 
 @dataclass(frozen=True)
-class _Tools:
+class Tools:
     """Sources of randomness: bits for the mechanism, and a generator for the checker."""
 
     source: Stream
@@ -80,23 +86,23 @@ def draws(mechanism: object, seed: int = 0) -> Draws:
         True
     """
     seed = check_seed(seed)
-    tools = _Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))
+    tools = Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))
     found = list(_found(mechanism, tools))
     checks = tuple(each for each in found if isinstance(each, Comparison))
     return Draws(checks, tuple(each for each in found if isinstance(each, str)), ERROR)
 
 
-def _found(mechanism: Any, tools: _Tools) -> Found:
+def _found(mechanism: Any, tools: Tools) -> Found:
     kind = getattr(mechanism, "kind", None)
-    if kind not in _KINDS:
-        known = ", ".join(repr(each) for each in _KINDS)
+    if kind not in table.DRAWS:
+        known = ", ".join(map(repr, table.DRAWS))
         raise PrivacyError(
             f"A mechanism of the kind {kind!r} cannot be drawn alone. Kinds that can are {known}."
         )
-    return _KINDS[kind](mechanism, tools)
+    return table.DRAWS[kind](mechanism, tools)
 
 
-def _sums(mechanism: Any, tools: _Tools) -> Found:
+def sums_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check weighted sums with noise, with or without sampling."""
     if getattr(mechanism, "keep", None) is None:
         yield _totals(mechanism, tools)
@@ -119,13 +125,13 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
         yield Comparison(f"{mechanism.kind}: even and odd noise", len(noise), chance)
 
 
-def _closed(mechanism: Any, tools: _Tools) -> Found:
+def closed_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check weighted cell counts with noise that sums to zero."""
     law = closed.table(mechanism.law, mechanism.cells)
     return _vectors(mechanism, tools, law, (closed.numbers, closed.even), _positive)
 
 
-def _several(mechanism: Any, tools: _Tools) -> Found:
+def several_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check several weighted sums over the same people; P(noise) depends on its largest entry."""
     law = sums.vector(mechanism.law, len(mechanism.bounds))
     return _vectors(mechanism, tools, law, (sums.numbers, sums.even), _largest)
@@ -141,7 +147,7 @@ def _largest(noise: list[int]) -> int:
 
 def _vectors(
     mechanism: Any,
-    tools: _Tools,
+    tools: Tools,
     law: LawPieces,
     fit: tuple[Callable[..., list[float]], Callable[..., float]],
     size: Callable[[list[int]], int],
@@ -176,7 +182,7 @@ def _vectors(
 
 
 def _fits(
-    mechanism: Any, law: LawPieces, total: Any, drawn: list[Any], how: str, tools: _Tools
+    mechanism: Any, law: LawPieces, total: Any, drawn: list[Any], how: str, tools: Tools
 ) -> Comparison:
     centre = _row(total)
     columns = list(range(len(centre)))
@@ -198,12 +204,12 @@ def _row(drawn: Any) -> list[Any]:
     return list(np.atleast_1d(np.asarray(drawn, dtype=object)))
 
 
-def _totals(mechanism: Any, tools: _Tools) -> Comparison:
+def _totals(mechanism: Any, tools: Tools) -> Comparison:
     tried, wrong = moved_too_far(mechanism, tools.chance)
     return Comparison(f"{mechanism.kind}: totals of neighbours", tried, float(wrong == 0))
 
 
-def _coins(mechanism: Any, tools: _Tools) -> Found:
+def _coins(mechanism: Any, tools: Tools) -> Found:
     """Check sampling coins: put all people of a level at one end, and derive how many are kept.
 
     Also check that the totals of neighbours, with the same coins, differ by at most the declared
@@ -239,7 +245,7 @@ def _coins(mechanism: Any, tools: _Tools) -> Found:
     )
 
 
-def _counts(mechanism: Any, tools: _Tools) -> Found:
+def counts_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check counts of people, in which each cell has its own law."""
     yield _totals(mechanism, tools)
     laws = [one_number(law, 128) for law in mechanism.laws]
@@ -254,7 +260,7 @@ def _counts(mechanism: Any, tools: _Tools) -> Found:
     yield Comparison("counts: noise drawn one at a time", rows, chance)
 
 
-def _parallel(mechanism: Any, tools: _Tools) -> Found:
+def parallel_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check one sum per group, in which each group has its own law."""
     yield _totals(mechanism, tools)
     drawn = [at for at, part in enumerate(mechanism.parts) if part is not None]
@@ -273,11 +279,11 @@ def _parallel(mechanism: Any, tools: _Tools) -> Found:
     yield Comparison("parallel: noise drawn one at a time", rows, chance)
 
 
-def _selection(mechanism: Any, tools: _Tools) -> Found:
+def selection_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check drawn candidates for simulated people, against probabilities computed from counts."""
     space = mechanism.candidates
     first, last, scale = int(space.first), int(space.last), int(mechanism.scale)
-    unit = min(scale, _LARGE)
+    unit = min(scale, LARGE)
     middle = (first + last) // 2
     for cells, masses in (
         ([first - 1, middle], [unit, 2 * unit]),
@@ -299,56 +305,17 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
             )
             shares_of.append((prior[i + 1] - prior[i]) * math.exp(-far / scale))
         given = np.array(places, dtype=np.int64), np.array(weight, dtype=np.int64)
-        found = [mechanism.draw(tools.source, total=given) for _ in range(_PICKS)]
+        found = [mechanism.draw(tools.source, total=given) for _ in range(PICKS)]
         counts = np.histogram(found, bins=[float(e) for e in edges[:-1]] + [math.inf])[0]
         whole = math.fsum(shares_of)
         chance = shares(counts.tolist(), [share / whole for share in shares_of])
-        yield Comparison("selection: candidates drawn one at a time", _PICKS, chance)
+        yield Comparison("selection: candidates drawn one at a time", PICKS, chance)
 
 
-def _nested(mechanism: Any, tools: _Tools) -> Found:
-    """Check drawn intervals for simulated people, against the law of permute-and-flip.
-
-    If every candidate arrives at a uniform time, candidate i is selected if it is accepted, and no
-    other candidate that is accepted arrives earlier. So P(i) = ∫ a_i·Π_{j≠i}(1 − x·a_j) dx over
-    [0, 1], where a are the probabilities of acceptance. The integrand is a polynomial, for which
-    Gauss–Legendre quadrature is exact.
-    """
-    starts, ends = ([int(each) for each in side] for side in (mechanism.starts, mechanism.ends))
-    scale, parts, size = int(mechanism.scale), int(mechanism.parts), len(starts)
-    middle, unit = size // 2, min(max(1, scale // parts), _LARGE)
-    nodes, lengths = np.polynomial.legendre.leggauss(size // 2 + 1)
-    times = (nodes + 1.0) / 2.0
-    groups = sorted({0, 1, size // 4, middle, middle + 1, 3 * size // 4, size - 1} - {size})
-    for people in (
-        {starts[middle]: unit, ends[middle] - 1: 2 * unit + 1, ends[-1]: unit},
-        {starts[-1]: 2 * unit, starts[0]: unit, ends[middle]: unit, ends[-1] - 1: unit // 2 + 1},
-    ):
-        everyone = sum(people.values())
-        surplus = [
-            min(
-                mechanism.low * everyone - parts * sum(k for c, k in people.items() if c < start),
-                parts * sum(k for c, k in people.items() if c < end) - mechanism.high * everyone,
-            )
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        far = [max(0, -at, back) for at, back in zip(surplus, [0, *surplus], strict=False)]
-        accepted = np.array([math.exp(-(each - min(far)) / scale) for each in far])
-        missed = np.log1p(-times[:, None] * accepted)
-        others = np.exp(missed.sum(axis=1)[:, None] - missed)
-        law = accepted * (lengths / 2.0 @ others)
-        places = sorted(people)
-        given = np.array(places), np.array([people[at] for at in places])
-        found = [mechanism.draw(tools.source, total=given) for _ in range(_PICKS)]
-        counts = np.add.reduceat(np.bincount(found, minlength=size), groups)
-        chance = shares(counts.tolist(), np.add.reduceat(law, groups).tolist())
-        yield Comparison("nested: intervals drawn one at a time", _PICKS, chance)
-
-
-def _crossing(mechanism: Any, tools: _Tools) -> Found:
+def crossing_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check how often the first query fires, with a threshold slightly or far above it."""
     scale = mechanism.query
-    if mechanism.threshold != scale or scale > _LARGE:
+    if mechanism.threshold != scale or scale > LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"
         return
     gap = max(1, round(2 * scale))
@@ -365,40 +332,21 @@ def _crossing(mechanism: Any, tools: _Tools) -> Found:
         yield Comparison("crossing: first query", trials, two_sided(fired, trials, chance))
 
 
-def _diffusion(mechanism: Any, tools: _Tools) -> Found:
+def diffusion_drawn(mechanism: Any, tools: Tools) -> Found:
+    """Check the crossings of a diffusion."""
     for crossing in mechanism.crossings:
         yield from _found(crossing, tools)
     yield _COINS_OF_PEOPLE
 
 
-def _composed(mechanism: Any, tools: _Tools) -> Found:
+def composed_drawn(mechanism: Any, tools: Tools) -> Found:
+    """Check every stage of a composition."""
     for stage in mechanism.stages:
         yield from _found(stage, tools)
 
 
-def _reduced(mechanism: Any, tools: _Tools) -> Found:
+def reduced_drawn(mechanism: Any, tools: Tools) -> Found:
+    """Check the counts of people, and the mechanism on the slots."""
     yield from _found(mechanism.counts_stage, tools)
     yield from _found(mechanism.bounded, tools)
     yield _SEATS
-
-
-_KINDS: Final[dict[str, Callable[[Any, _Tools], Found]]] = {
-    "sum": _sums,
-    "sampled sum": _sums,
-    "sum and squares": _sums,
-    "cells": _sums,
-    "closed cells": _closed,
-    "several sums": _several,
-    "open cells": _sums,
-    "octaves": _sums,
-    "open octaves": _sums,
-    "two sums": _sums,
-    "counts": _counts,
-    "selection": _selection,
-    "nested": _nested,
-    "crossing": _crossing,
-    "diffusion": _diffusion,
-    "composition": _composed,
-    "parallel": _parallel,
-    "reduction": _reduced,
-}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from epsilons.errors import PrivacyError
 
@@ -186,3 +186,37 @@ class Draws:
         rows += [f"  not checked  {words}" for words in self.unchecked]
         alarm = f"  A correct mechanism fails with probability at most {self.error:.0e}."
         return "\n".join([head, *rows, alarm])
+
+
+class Checks(NamedTuple):
+    """The checks of one kind of mechanism; None for a check that does not apply to it.
+
+    Attributes:
+        exact: a function that recomputes what everyone loses.
+        draws: a function that compares draws with the declared law.
+        moves: a function that bounds how far one person moves a total.
+    """
+
+    exact: Callable[[Any], Verdict] | None
+    draws: Callable[[Any, Any], Iterator[Comparison | str]] | None = None
+    moves: Callable[[Any, Any, Any, Any], tuple[bool, bool]] | None = None
+
+
+def verdict_of(
+    losses: Callable[[Any], Any], neighbours: str | None, *, exact: bool = True
+) -> Callable[[Any], Verdict]:
+    """Return a check that asks a function for everyone's losses.
+
+    Args:
+        losses: the function.
+        neighbours: the neighbouring relation of this kind; None if the mechanism declares it, and
+            the function checks it.
+        exact: whether the losses are exact; otherwise they are upper bounds.
+    """
+
+    def verdict(mechanism: Any) -> Verdict:
+        budgets, lost = budgets_of(mechanism.levels), losses(mechanism)
+        relation = mechanism.neighbours if neighbours is None else neighbours
+        return Verdict(budgets, lost, exact=exact, neighbours=relation)
+
+    return verdict

@@ -25,7 +25,7 @@ from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
 from epsilons.door import Absent
 from epsilons.errors import PrivacyError
 from epsilons.parameters import CHOICES
-from epsilons.questions import Question
+from epsilons.questions.question import Question
 from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release

@@ -9,8 +9,8 @@ import click
 import epsilons as ep
 from epsilons.asking.commands import spoken
 from epsilons.asking.commands.publishing import EVERY, asked, parameters, terms
+from epsilons.asking.table import STATISTICS
 from epsilons.errors import DataError
-from epsilons.questions import STATISTICS
 
 __all__ = ["CHECK"]
 

@@ -11,9 +11,9 @@ import click
 import epsilons as ep
 from epsilons.asking.commands import options, spoken
 from epsilons.asking.commands.publishing import FILE, Publish, asked, show, terms
+from epsilons.asking.table import STATISTICS
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES
-from epsilons.questions import STATISTICS
 from epsilons.types import Neighbours
 
 __all__ = ["LEDGER"]

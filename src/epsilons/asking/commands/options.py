@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import click
 
 from epsilons import Budgets
+from epsilons.asking.table import STATISTICS
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, did_you_mean, related
-from epsilons.questions import STATISTICS
 from epsilons.results import report
 from epsilons.results.report.shown import Shown
 

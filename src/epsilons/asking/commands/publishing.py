@@ -10,8 +10,8 @@ import click
 
 import epsilons as ep
 from epsilons.asking.commands import jobs, options, spoken
-from epsilons.questions import STATISTICS, Question
-from epsilons.questions.question import TERMS
+from epsilons.asking.table import STATISTICS
+from epsilons.questions.question import TERMS, Question
 from epsilons.results import report
 from epsilons.results.release import Release
 

@@ -15,10 +15,10 @@ import click
 import epsilons as ep
 from epsilons import parameters
 from epsilons.asking.commands import jobs, options, spoken
+from epsilons.asking.table import STATISTICS
 from epsilons.errors import ArgumentError, FileError
 from epsilons.loading import later
-from epsilons.questions import STATISTICS, Question
-from epsilons.questions.question import TERMS
+from epsilons.questions.question import TERMS, Question
 
 if TYPE_CHECKING:
     from epsilons.asking.commands import trying

@@ -22,8 +22,7 @@ from epsilons.results import report
 
 if TYPE_CHECKING:
     from epsilons import collector
-    from epsilons.collector import demo as invented
-    from epsilons.collector import serving
+    from epsilons.collector import demo as invented, serving
 else:
     collector = later("epsilons.collector")
     invented = later("epsilons.collector.demo")

@@ -19,8 +19,7 @@ from epsilons.budgets.levels import float_up
 from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError
 from epsilons.ledger.claim import Claim
-from epsilons.questions import Question
-from epsilons.questions.question import Call, levels_of_menu, terms_of
+from epsilons.questions.question import Call, Question, levels_of_menu, terms_of
 from epsilons.results import report
 from epsilons.results.release import Releases
 

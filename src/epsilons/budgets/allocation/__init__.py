@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -82,6 +82,9 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 _CLEARLY: Final = 0.95
 """`auto` chooses the cap for the interval only if this makes the product of the interval's length
 and the risk smaller than this fraction of what it is with the least risk."""
+
+_FEW: Final = 4096
+"""Allocations with at most this many levels stay in memory, to be used again."""
 
 NARROWEST: Final = "narrowest"
 """The name of the rule that chooses the cap for the interval."""
@@ -279,7 +282,21 @@ def rules_for(goal: Goal) -> Mapping[str, Rule]:
 
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
-    """Return the allocation, like `allocate`, for arguments that are already checked."""
+    """Return the allocation, like `allocate`, for arguments that are already checked.
+
+    Allocations with few levels are kept, because a plan, its release and its verdict ask for the
+    same ones.
+    """
+    kept = goal.shared and budgets.levels.size <= _FEW
+    return _kept(budgets, goal, method) if kept else _allocated(budgets, goal, method)
+
+
+@lru_cache(maxsize=16)
+def _kept(budgets: Budgets, goal: Goal, method: str) -> Allocation:
+    return _allocated(budgets, goal, method)
+
+
+def _allocated(budgets: Budgets, goal: Goal, method: str) -> Allocation:
     if method != "auto":
         return allocation_of(budgets, goal, method, rules_for(goal)[method](budgets, goal))
     best = _least_risk(budgets, goal)

@@ -69,8 +69,14 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
         ladder = Ladder.up_to(HIGHEST if limit is None else limit)
         return Declared(ladder, None if limit is None else min(limit, ladder.top))
     guessed = isinstance(levels, (Mapping, Budgets))
-    people = _guess(levels) if guessed else dict.fromkeys(_each(levels), 0)
-    offered = np.array([level for level in people if level != 0.0], dtype=np.float64)
+    if not guessed and (isinstance(levels, (str, bytes)) or not isinstance(levels, Iterable)):
+        raise BudgetError(
+            f"levels={levels!r} must be the budgets that people were offered, such as [0.1, 1.0], "
+            "or a mapping from these to how many people you expect at each."
+        )
+    people = _guess(levels) if guessed else dict.fromkeys(map(_level, levels), 0)
+    offered = np.array(list(people), dtype=np.float64)
+    offered = offered[offered != 0.0]
     ladder = Ladder.declare(offered)
     alone = len(ladder.levels) == 1
     if not guessed:
@@ -99,15 +105,6 @@ def _cap(cap: Any) -> float:
             "spends."
         )
     return min(limit, LARGEST)
-
-
-def _each(levels: Any) -> list[float]:
-    if isinstance(levels, (str, bytes)) or not isinstance(levels, Iterable):
-        raise BudgetError(
-            f"levels={levels!r} must be the budgets that people were offered, such as [0.1, 1.0], "
-            "or a mapping from these to how many people you expect at each."
-        )
-    return [_level(level) for level in levels]
 
 
 def _guess(levels: Mapping[Any, Any] | Budgets) -> dict[float, int]:

@@ -139,22 +139,21 @@ def bias_scale(prefix: Prefix, slope: Slope, *, simplex: bool) -> float:
     if size == 0:
         return 0.0
 
-    def kink(k: int) -> float:
-        return min(1.0 / (n * float(prefix.levels[k])), _LARGEST)
+    with np.errstate(over="ignore"):  # of subnormal budgets
+        kinks = np.minimum(1.0 / (n * prefix.levels), _LARGEST)
 
-    def slope_at(scale: float, below: int) -> float:
-        """Return the derivative if the first `below` levels are below the cap."""
-        total = prefix.sum(below)
-        return slope(prefix.people(below) / n - scale * total, total, scale)
+    def falls(k: int) -> bool:
+        """Whether the risk falls at kink k, where the levels before k are below the cap."""
+        scale, total = float(kinks[k]), prefix.sum(k)
+        return slope(prefix.people(k) / n - scale * total, total, scale) <= 0.0
 
-    # Kinks decrease as budgets grow. At kink k, the levels before k are below the cap.
-    piece = bisect_left(range(size), True, key=lambda k: slope_at(kink(k), k) <= 0.0)
-    low = kink(piece) if piece < size else 0.0
+    piece = bisect_left(range(size), True, key=falls)  # kinks decrease as budgets grow
+    low = float(kinks[piece]) if piece < size else 0.0
     total = prefix.sum(piece)
     floor = 0.0 if not simplex or prefix.public else min(1.0 / prefix.sum(size), _LARGEST)
     if total == 0.0:
         return max(low, floor)
-    share, high = prefix.people(piece) / n, kink(piece - 1)
+    share, high = prefix.people(piece) / n, float(kinks[piece - 1])
     while low < (middle := 0.5 * (low + high)) < high:  # until no float is between them
         rises = slope(share - middle * total, total, middle) > 0.0
         low, high = (low, middle) if rises else (middle, high)

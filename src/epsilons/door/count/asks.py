@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys, moved
-from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
+from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Tally, origin
 from epsilons.door.count.weights import Heads, Weights
 from epsilons.door.given.categories import ANSWERS, Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
@@ -34,7 +34,6 @@ __all__ = [
     "checked",
     "levels_of",
     "on_rungs",
-    "standing",
     "summed",
     "valid_or_bad",
 ]
@@ -83,7 +82,7 @@ class Names:
             f"{said('values', marks)}={values!r}",
             "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
-            marks={name: f"{name}={column!r}" for name, column in marks.items()},
+            marks=dict(zip(marks, map("{}={!r}".format, marks, marks.values()), strict=True)),
         )
 
     @classmethod
@@ -119,8 +118,6 @@ class Faults:
         nobody: rows, or groups of rows, that have no person, because the id is null.
         most: the largest number of rows of one person.
         weights: people with two weights.
-        undivided: levels in which people's contributions do not add up to one unit each. Only a
-            fault of the engine can cause this.
     """
 
     missing: int = 0
@@ -131,7 +128,6 @@ class Faults:
     nobody: int = 0
     most: int = 0
     weights: int = 0
-    undivided: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +176,6 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         # All values are missing: the column may contain answers such as "yes", not numbers.
         names = replace(names, missing=f"{names.missing} {ANSWERS}")
     _refuse(counted.faults, rules, names, ask)
-    _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. It is done here, not in the query, because Polars would
     # optimize the addition away. Its group-by already merges both zeros into one level.
     return Tally(
@@ -219,47 +214,22 @@ def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Nam
     """
     unit = rules.unit_of(ask)
     check_size(counted.people, names, unit)
-    _check_divided(counted.faults)
-    order = standing(counted.levels, rungs)
-    cells = counted.cells[order]
+    placed = counted.levels > 0.0
+    levels, cells = counted.levels[placed], counted.cells[placed]
+    # People at a level that is not a rung would count at the next rung, above their budget.
+    if not np.isin(levels, rungs).all():
+        raise DataError(
+            "epsilon: the engine of data does not return exactly the levels that it was given. "
+            "Give the rows on another engine, such as Polars, PyArrow or DuckDB."
+        )
     whole, rest = np.divmod(cells.sum(axis=1), unit)
     return Tally(
-        levels=counted.levels[order] + 0.0,
+        levels=levels + 0.0,
         counts=whole + (2 * rest >= unit),
         cells=cells,
         unit=unit,
         categories=rules.labels(ask),
     )
-
-
-def standing(levels: Floats, rungs: Floats) -> Integers:
-    """Return the indices of the levels that are rungs, in ascending order of level.
-
-    Raises:
-        DataError: an engine returned a level that is not a rung. Its people would count at the
-            next rung, which is above their budget.
-    """
-    order: Integers = np.argsort(levels)
-    order = order[levels[order] > 0.0]
-    if not np.isin(levels[order], rungs).all():
-        raise DataError(
-            "epsilon: the engine of data does not return exactly the levels that it was given. "
-            "Give the rows on another engine, such as Polars, PyArrow or DuckDB."
-        )
-    return order
-
-
-def _check_divided(faults: Faults) -> None:
-    """Require that every person's contributions add up to exactly one unit.
-
-    Raises:
-        DataError: an engine divides integers incorrectly.
-    """
-    if faults.undivided:
-        raise DataError(
-            "data: its engine does not return integers that add up to one unit for each person. "
-            "Give the rows on another engine, such as Polars, PyArrow or DuckDB."
-        )
 
 
 _CURATOR: Final = "This message depends on private data: it is for the curator only."
@@ -497,8 +467,6 @@ class Ask:
     Attributes:
         what: the kind of cells among which each person divides their unit.
         bounds: the known range of numbers, checked by `parameters.bounds`.
-        rule: a function that is applied to a value's position in the range, from 0 to 1, before
-            values are added up: see `tallies.Rule`.
         beside: the known range of the second column, for pairs.
         apart: whether groups are public. Then people are also counted by level and group,
             regardless of their values, and anyone in two groups is refused.
@@ -509,7 +477,6 @@ class Ask:
 
     what: What
     bounds: Bounds | None = None
-    rule: Rule | None = None
     beside: Bounds | None = None
     apart: bool = False
     adds: bool = False
@@ -588,13 +555,14 @@ class Rules:
         On a ladder, questions with three or nine cells do not use it: people without a number are
         then in no cell.
         """
-        asked = "where" in self.names.marks
-        return asked or self.missing == "exclude" or (self.private and self.groups is not None)
+        if "where" in self.names.marks or self.missing == "exclude":
+            return True
+        return self.ladder is not None and self.groups is not None
 
     @property
     def in_the_middle(self) -> bool:
         """Whether someone without any value counts as the middle of the range."""
-        return self.missing == "midpoint" or (self.private and self.missing != "exclude")
+        return self.missing == "midpoint" or (self.ladder is not None and self.missing != "exclude")
 
     def labels(self, ask: Ask) -> tuple[Any, ...]:
         """Return the labels of the cells of a tally."""
@@ -609,8 +577,9 @@ class Rules:
     @cached_property
     def cells(self) -> tuple[Any, ...]:
         """The labels of cells; for several columns, tuples whose last label varies fastest."""
-        every = [each.labels for _, each in self.labelled]
-        return every[0] if len(every) == 1 else tuple(product(*every))
+        if self.groups is None and self.categories is not None:
+            return self.categories.labels
+        return tuple(product(*(each.labels for _, each in self.labelled)))
 
     def unit_of(self, ask: Ask) -> int:
         """Return the integer that each person divides among cells."""

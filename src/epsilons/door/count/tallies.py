@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,7 +20,6 @@ __all__ = [
     "NINE",
     "THREE",
     "TWO",
-    "Rule",
     "Tally",
     "masses",
     "origin",
@@ -49,30 +48,19 @@ LARGEST: Final = sys.float_info.max
 """The largest finite float."""
 
 
-Rule: TypeAlias = Callable[[Any], Any]
-"""A public function from [0, 1] to [0, 1], applied to a value as a fraction of the range. It uses
-only +, - and *, so NumPy arrays and expressions of engines yield the same floats."""
-
-
-def to_grid(
-    values: Floats, bounds: tuple[float, float], rule: Rule | None = None
-) -> tuple[Integers, Booleans]:
+def to_grid(values: Floats, bounds: tuple[float, float]) -> tuple[Integers, Booleans]:
     """Return values rounded to the grid (0 if missing), and a mask of the values that are present.
 
     Args:
         values: numbers; NaN and infinite ones are missing.
         bounds: the lower and the upper end of the grid.
-        rule: a function that is applied to a value's position in the range, from 0 to 1, before
-            rounding to the grid.
     """
     lo, hi = bounds
     valid = np.isfinite(values)
     whole = bool(valid.all())
     with np.errstate(over="ignore"):
         steps = values - lo if whole else np.where(valid, values, lo) - lo
-        steps *= (GRID if rule is None else 1.0) / (hi - lo)
-    if rule is not None:
-        steps = rule(np.clip(steps, 0.0, 1.0, out=steps)) * GRID
+        steps *= GRID / (hi - lo)
     steps += 0.5
     # The floor of any float from 0 to GRID + ½ is an integer from 0 to GRID, so privacy does not
     # depend on how floats are rounded.
@@ -255,10 +243,21 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
     require((levels[1:] > levels[:-1]).all(), "levels")
     require((counted.counts >= 0).all(), "numbers of people")
     require(cells.shape[0] == len(levels) and (cells >= 0).all(), "cells")
-    for n, points in zip(counted.counts.tolist(), _points(cells), strict=True):
+    # Cells are added up in Python integers, because faulty sums can exceed 64 bits.
+    if cells.size <= _FEW:
+        units = list(map(sum, cells.tolist()))
+    else:
+        high, low = (cells >> 32).sum(axis=1).tolist(), (cells & _LOW).sum(axis=1).tolist()
+        units = [(first << 32) + last for first, last in zip(high, low, strict=True)]
+    for n, points in zip(counted.counts.tolist(), units, strict=True):
         require(points == n * unit if whole else 2 * abs(points - n * unit) <= unit, "cells")
     if counted.categories == THREE and cells.shape[1] == len(THREE):
-        _check_squares(counted)
+        # With d = g − GRID/2 the squares are floor(d²/GRID). Their sum is at most n·GRID/4, and
+        # more than (Σd)²/(n·GRID) − n by the Cauchy–Schwarz inequality.
+        sums, squares = counted.sums.tolist(), counted.squares.tolist()
+        for n, total, square in zip(counted.counts.tolist(), sums, squares, strict=True):
+            require(0 <= square <= n * GRID // 4, "squares")
+            require((square + n) * n * GRID >= (total - n * HALF) ** 2, "squares")
     if counted.people is not None:
         people = counted.people
         require((people >= 0).all() and (people.sum(axis=1) <= counted.counts).all(), "groups")
@@ -268,26 +267,6 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
         possible = (number * fewest <= counted.counts) & (counted.counts <= number * most)
         require(possible.all(), "units of weight")
     return counted
-
-
-def _points(cells: Integers) -> list[int]:
-    """Return the sum of each level's cells in Python integers: faulty sums can exceed 64 bits."""
-    if cells.size <= _FEW:
-        return list(map(sum, cells.tolist()))
-    high, low = ((cells >> 32).sum(axis=1).tolist(), (cells & _LOW).sum(axis=1).tolist())
-    return [(first << 32) + last for first, last in zip(high, low, strict=True)]
-
-
-def _check_squares(counted: Tally) -> None:
-    """Require a sum of squares that is possible for n integers with the counted sum.
-
-    With d = g − GRID/2 the squares are floor(d²/GRID). Their sum is at most n·GRID/4, and more than
-    (Σd)²/(n·GRID) − n by the Cauchy–Schwarz inequality.
-    """
-    sums, squares = counted.sums.tolist(), counted.squares.tolist()
-    for n, total, square in zip(counted.counts.tolist(), sums, squares, strict=True):
-        require(0 <= square <= n * GRID // 4, "squares")
-        require((square + n) * n * GRID >= (total - n * HALF) ** 2, "squares")
 
 
 def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integers) -> None:

@@ -29,7 +29,7 @@ import numpy as np
 
 from epsilons.budgets.levels import moved
 from epsilons.door.count.asks import Ask, Counted, Faults, Rules, What, levels_of, summed
-from epsilons.door.count.tallies import GRID, HALF, over_grid, three_cells
+from epsilons.door.count.tallies import GRID, HALF, over_grid, require, three_cells
 from epsilons.door.count.weights import Heads, ends_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
 from epsilons.errors import ArgumentError
@@ -225,6 +225,7 @@ def of_groups(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
 
     Raises:
         ArgumentError: the table of levels and groups would be too large.
+        PrivacyError: an engine divides integers incorrectly.
     """
     inside, points, above = parts.inside, parts.points, parts.above
     if inside is None or points is None or above is None:
@@ -243,68 +244,30 @@ def of_groups(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
         level, _, own = people_of(level_of, entries, parts.each)
         return summed(level, own, levels.size)
 
-    divided = _Divided(
-        counted(parts.size), counted(inside), table(points), table(above), table(parts.size)
-    )
-    faults = replace(parts.faults, undivided=divided.wrong)
-    cells = divided.cells(outside=rules.outside)
+    people, heard, members = counted(parts.size), counted(inside), table(parts.size)
+    given, first = table(points), table(above)
+    # People divide one unit each, and the remainder of a unit is less than its person's number of
+    # groups. Only a fault of the engine can break this.
+    left = GRID * heard - given.sum(axis=1)
+    whole = (left >= 0) & (left <= members.sum(axis=1)) & (heard <= people)
+    whole &= ((first >= 0) & (first <= given)).all(axis=1)
+    many = int(people.sum()) >= 2**63 // GRID  # sums overflow: `check_size` refuses them
+    require(many or whole.all(), "parts of units")
+    cells = np.zeros((levels.size, 2 * groups + rules.outside), dtype=np.int64)
+    cells[:, 0 : 2 * groups : 2] = first
+    cells[:, 1 : 2 * groups : 2] = given - first
+    cells[:, 1] += left
+    if rules.outside:
+        cells[:, -1] = GRID * (people - heard)
+    else:
+        # Without a cell for people outside, only people with too many rows are not heard. They
+        # count as the middle of the range.
+        cells[:, :2] += HALF * (people - heard)[:, np.newaxis]
     heads = None
     if parts.heads is not None:
         own = parts.heads.number
         heads = _heads(parts.heads, level_of, table(own) if ask.apart else counted(own))
-    found = (levels, divided.people, cells, faults, moved(parts.epsilon), divided.members)
-    return Counted(*found, heads)
-
-
-@dataclass(frozen=True, eq=False)
-class _Divided:
-    """People's units, divided among groups.
-
-    Attributes:
-        people: the number of people, by level.
-        inside: the number of people with a row that counts, by level.
-        points: the points that people give to groups, by level and group.
-        above: the points that are in the cell of x, by level and group.
-        members: the number of people with rows in the group, by level and group.
-    """
-
-    people: Integers
-    inside: Integers
-    points: Integers
-    above: Integers
-    members: Integers
-
-    @property
-    def left(self) -> Integers:
-        """The remainders of units, by level."""
-        given: Integers = self.points.sum(axis=1)
-        return GRID * self.inside - given
-
-    @property
-    def wrong(self) -> int:
-        """The number of levels in which people did not divide exactly one unit each.
-
-        If counting is correct, the remainder of a unit is less than its person's number of groups.
-        """
-        whole = (self.left >= 0) & (self.left <= self.members.sum(axis=1))
-        parts = ((self.above >= 0) & (self.above <= self.points)).all(axis=1)
-        return int((~(whole & (self.inside <= self.people) & parts)).sum())
-
-    def cells(self, *, outside: bool) -> Integers:
-        """Return the cells: x and 1 - x of each group, and a last cell for people outside."""
-        levels, k = self.points.shape
-        cells = np.zeros((levels, 2 * k + outside), dtype=np.int64)
-        cells[:, 0 : 2 * k : 2] = self.above
-        cells[:, 1 : 2 * k : 2] = self.points - self.above
-        cells[:, 1] += self.left
-        without = self.people - self.inside
-        if outside:
-            cells[:, -1] = GRID * without
-        else:
-            # Without a cell for people outside, only people with too many rows are not inside. They
-            # count as the middle of the range.
-            cells[:, :2] += HALF * without[:, np.newaxis]
-        return cells
+    return Counted(levels, people, cells, parts.faults, moved(parts.epsilon), members, heads)
 
 
 def joined(first: Integers, second: Integers, size: int) -> Integers:

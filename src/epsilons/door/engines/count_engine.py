@@ -76,43 +76,41 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
         FileError: the file cannot be read to its end.
         DataError: the engine failed, or weights are refused.
     """
-    if table.weights is None:
-        found = _by_budgets(_plan_of(every, table))
-    else:
-        found = _by_pairs(_plan_of(every, table)) or _by_budgets(_plan_of(every, in_units(table)))
-    return guarded(lambda: [found.margin(each) for each in every], *table.failure)
-
-
-def _plan_of(every: Sequence[Wanted], table: Columns) -> QueryPlan:
-    plan = QueryPlan(table)
-    for each in every:
-        plan.add(each)
-    return plan
+    found = None
+    if table.weights is not None:
+        found = guarded(table.failure, _by_pairs, QueryPlan(table, every))
+        table = table if found is not None else in_units(table)
+    if found is None:
+        found = guarded(table.failure, _by_budgets, QueryPlan(table, every))
+    return guarded(table.failure, list, map(found.margin, every))
 
 
 def _by_budgets(plan: QueryPlan) -> _Lines:
     """Add up rows by budget and all labels."""
+    import narwhals as nw
+
     table = plan.table
-
-    def run() -> tuple[nw.DataFrame[Any], Ladder | None]:
-        import narwhals as nw
-
-        own, later = rungs_put_off(table)
-        # If rows of numbers were folded into fewer entries, these are always grouped by key.
-        looked = not (plan.folded and plan.columns)
-        few = not plan.budgets or later is not None or (looked and few_budgets(own))
-        pieces = [own]
-        if plan.labels and (plan.folded or not few):
-            pieces = by_people(own) if plan.folded else own.pieces(PIECE)
-        queries = [_query(plan, _people(plan, piece), few=few, later=later) for piece in pieces]
-        found = [collected(query, table.passed) for query, _ in queries]
-        return found[0] if len(found) == 1 else nw.concat(found), queries[0][1]
-
-    result, later = guarded(run, *table.failure)
+    own, ladder = table, None
+    if table.ladder is not None and plan.budgets and not plan.folded:
+        own, ladder = rungs_put_off(table, table.ladder)
+    # If rows of numbers were folded into fewer entries, these are always grouped by key.
+    looked = not (plan.folded and plan.columns)
+    few = not plan.budgets or ladder is not None or (looked and few_budgets(own))
+    pieces = [own]
+    if plan.labels and (plan.folded or not few) and engine_of(own.frame).streams:
+        pieces = by_people(own) if plan.folded else own.pieces(PIECE)
+    parts, later = [], ladder
+    for piece in pieces:
+        query, later = _query(plan, _people(plan, piece), few=few, later=ladder)
+        parts.append(collected(query, table.passed))
+    result = parts[0] if len(parts) == 1 else nw.concat(parts)
     epsilon = as_floats(result["e"]) if plan.budgets else float(table.epsilon)
     if later is not None and not isinstance(epsilon, float):
         epsilon = later.of(epsilon)
-    return _Lines(plan, result, epsilon)
+    found = _Lines(plan, result, epsilon)
+    if not plan.weighed:
+        return found
+    return replace(found, heads=Heads(*map(found.found, ("heads", "fewest", "most units"))))
 
 
 def _by_pairs(plan: QueryPlan) -> _Lines | None:
@@ -125,34 +123,29 @@ def _by_pairs(plan: QueryPlan) -> _Lines | None:
     Raises:
         DataError: the engine failed, or weights are refused.
     """
+    import narwhals as nw
+
     table = plan.table
     if table.weights is None:
         raise TypeError("these rows have no weights")
+    if not few_budgets(table):
+        return None
     pair = ["e", "w"] if plan.budgets else ["w"]
-
-    def run() -> nw.DataFrame[Any] | None:
-        import narwhals as nw
-
-        if not few_budgets(table):
-            return None
-        rows = _people(plan, table)
-        totals = _totals(plan, rows)
-        parts = at_hand(added_up(rows, [*plan.by, *pair], totals), table.passed, bounded=False)
-        if dialect_of(parts) is not None:
-            return None  # there are too many groups
-        whole = [nw.col(name).cast(nw.Int64) for name in totals]
-        parts = plan.sorted_out(parts).select(*plan.places, *whole, *pair)
-        found = collected(parts.head(MOST_AT_HAND), table.passed)
-        return found if len(found) < MOST_AT_HAND else None
-
-    result = guarded(run, *table.failure)
-    if result is None:
+    rows = _people(plan, table)
+    totals = _totals(plan, rows)
+    parts = at_hand(added_up(rows, [*plan.by, *pair], totals), table.passed, bounded=False)
+    if dialect_of(parts) is not None:
+        return None  # there are too many groups
+    parts = plan.sorted_out(parts).select(*plan.places, nw.col(*totals).cast(nw.Int64), *pair)
+    result = collected(parts.head(MOST_AT_HAND), table.passed)
+    if len(result) == MOST_AT_HAND:
         return None
     _, weights, name = table.weights
     size = as_integers(result["size"])
     units = weights.units_of_groups(as_floats(result["w"]), size, name)
     epsilon = as_floats(result["e"]) if plan.budgets else float(table.epsilon)
-    return _Lines(plan, result, budgets_of_units(epsilon, units), units)
+    heads = Heads(size, units, units)
+    return _Lines(plan, result, budgets_of_units(epsilon, units), units, heads)
 
 
 def _people(plan: QueryPlan, table: Columns) -> nw.LazyFrame[Any]:
@@ -178,7 +171,7 @@ def _totals(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
     """Return the aggregates of the query."""
     totals: dict[str, Aggregate] = {"size": ("", "rows")}
     for name, each in plan.numbers.values():
-        if name == plan.first(each):
+        if name == plan.firsts[each.values, each.where]:
             totals[f"{name} n"] = valid_rows(rows, name)
         totals[f"{name} s"] = (name, "sum")
         if name in plan.squared:
@@ -259,8 +252,8 @@ def _query(
         parts = grouped(parts, by, once_more)
     if engine_of(parts).streams and not again:
         return parts, later  # these are from `added_up` and already have 64 bits
-    whole = [nw.col(name).cast(nw.Int64) for name in [*entries, *totals]]
-    return parts.select(*plan.places, *whole, *(["e"] if plan.budgets else [])), later
+    whole = nw.col(*entries, *totals).cast(nw.Int64)
+    return parts.select(*plan.places, whole, *(["e"] if plan.budgets else [])), later
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,27 +267,20 @@ class _Lines:
             one unit.
         units: the number of units of a person in each line, if the sums in `result` must still be
             multiplied by it; otherwise None.
+        heads: the people of each line and their units, if people have weights; otherwise None.
     """
 
     plan: QueryPlan
     result: nw.DataFrame[Any]
     epsilon: Floats | float
     units: Integers | None = None
+    heads: Heads | None = None
 
     def found(self, name: str) -> Integers:
         """Return one sum for each line. In SQL the sum of no rows is null."""
         series = self.result[name]
         sums = as_integers(series.fill_null(0) if series.null_count() else series)
         return sums if self.units is None else sums * self.units
-
-    @cached_property
-    def heads(self) -> Heads | None:
-        """The people of each line and their units, if people have weights; otherwise None."""
-        if self.units is not None:
-            return Heads(as_integers(self.result["size"]), self.units, self.units)
-        if not self.plan.weighed:
-            return None
-        return Heads(*(self.found(name) for name in ("heads", "fewest", "most units")))
 
     @cached_property
     def faults(self) -> Faults:
@@ -334,7 +320,8 @@ class _Lines:
         if each.where is not None:
             flag = plan.flag(each.where)
             asked, known = self.found(f"{flag} a"), self.found(f"{flag} k")
-        inside, above = self.found(f"{plan.first(each)} n"), self.found(f"{plan.number(each)} s")
+        inside = self.found(f"{plan.firsts[each.values, each.where]} n")
+        above = self.found(f"{plan.number(each)} s")
         if plan.folded:
             missing = self.found("missing")
         else:  # each person gives a whole unit to one group
@@ -366,7 +353,8 @@ class _Lines:
             sums = {end: added(self.found(f"{name} {end}")) for end in ends}
             gaps = 2 * size - self.found(f"{name} n") - self.found(f"{name}2 n")
         else:
-            name, gaps = plan.number(each), size - self.found(f"{plan.first(each)} n")
+            name, first = plan.number(each), plan.firsts[each.values, each.where]
+            gaps = size - self.found(f"{first} n")
             absent = added(gaps)
             given = added(self.found(f"{name} s"))
             sums = {"x": given + each.ask.nothing * absent, "absent": absent}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from epsilons.budgets.levels import HUGE, SPLITTER, Ladder
 from epsilons.door.count.asks import BAD_BUDGET
@@ -132,8 +132,8 @@ def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     names = list(rows.collect_schema())
     if "key" in names:  # `plain_budget` has added it
         return rows
-    others = [sql.name(name) for name in names if name != "e"]
-    return sql.selected(rows, [*others, *_budget_and_key(sql.name("e"), sql)])
+    names.remove("e")
+    return sql.selected(rows, [*map(sql.name, names), *_budget_and_key(sql.name("e"), sql)])
 
 
 def _budget_and_key(budget: str, sql: Dialect) -> list[str]:
@@ -197,18 +197,20 @@ def double(table: Columns, column: str, sql: Dialect) -> str:
     return name if table.types[column] == nw.Float64 else f"CAST({name} AS DOUBLE)"
 
 
-def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
+def rungs_put_off(table: Columns, ladder: Ladder) -> tuple[Columns, Ladder | None]:
     """Return the table to read, and the ladder if budgets are placed on it after a group-by.
 
     Finding the rung (public budget level) of each row takes longer than all other steps. A rung
     depends only on the budget, so one lookup for each group of equal budgets gives the same
     integers. If there are many budgets, or the first rows are expensive to read, rungs are found
     row by row.
+
+    Args:
+        table: a table with a column of budgets, in which every row is its own person.
+        ladder: its ladder.
     """
-    if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
-        return table, None
     plain = replace(table, ladder=None)
-    return (plain, table.ladder) if few_budgets(plain) else (table, None)
+    return (plain, ladder) if few_budgets(plain) else (table, None)
 
 
 def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFrame[Any]:
@@ -277,7 +279,9 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Aggregate]) -> nw
 
     found = _expressed(parts, totals)
     if engine_of(parts).windows:
-        return parts.with_columns(*(found[name].over("who").alias(name) for name in totals))
+        for name in totals:
+            found[name] = found[name].over("who")
+        return parts.with_columns(**found)
     # Without window functions, the totals are joined.
     people = parts.group_by("who").agg(*(found[name].alias(f"{name} of all") for name in totals))
     joined = parts.join(people, on="who", how="left")
@@ -329,11 +333,11 @@ def added_up(
 
     sql = dialect_of(rows)
     if sql is not None:
-        texts = [
-            f"{SQL[how].format(sql.name(column))} AS {sql.name(name)}"
-            for name, (column, how) in totals.items()
-        ]
-        return sql.added_up(rows, by, texts)
+        texts = []
+        for name, (column, how) in totals.items():
+            texts.append(f"{SQL[how].format(sql.name(column))} AS {sql.name(name)}")
+        native = sql.add_up(rows.to_native(), list(map(sql.name, by)), texts)
+        return cast("nw.LazyFrame[Any]", nw.from_native(native))
     groups = grouped(rows, by, totals)
     counts = [name for name, (_, how) in totals.items() if how in ("rows", "count")]
     if not (counts and engine_of(groups).counts_short):
@@ -345,8 +349,8 @@ def grouped(
     rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Aggregate]
 ) -> nw.LazyFrame[Any]:
     """Aggregate rows by some columns in Narwhals. The width of integers depends on the engine."""
-    found = [total.alias(name) for name, total in _expressed(rows, totals).items()]
-    return rows.group_by(*by).agg(*found) if by else rows.select(*found)
+    found = _expressed(rows, totals)
+    return rows.group_by(*by).agg(**found) if by else rows.select(**found)
 
 
 def by_person(
@@ -375,14 +379,13 @@ def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Aggregate]) -> dict
     import narwhals as nw
 
     ones = "one" in rows.collect_schema()
-
-    def total(column: str, how: How) -> nw.Expr:
+    found: dict[str, nw.Expr] = {}
+    for name, (column, how) in totals.items():
         if how == "rows":
-            return nw.col("one").sum() if ones else nw.len()
-        found: nw.Expr = getattr(nw.col(column), how)()
-        return found
-
-    return {name: total(*each) for name, each in totals.items()}
+            found[name] = nw.col("one").sum() if ones else nw.len()
+        else:
+            found[name] = getattr(nw.col(column), how)()
+    return found
 
 
 def at_hand(

@@ -265,16 +265,17 @@ def rung(ladder: Ladder, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
         near = rounded(capped)
         down = nw.when(near <= capped).then(near).otherwise(rounded(shrunk))
     else:
-        down = _highest(epsilon, [exactly(level, frame) for level in ladder.levels.tolist()])
+        down = _highest(epsilon, ladder.levels.tolist(), frame)
     return nw.when(usable).then(down).otherwise(nw.lit(0.0))
 
 
-def _highest(epsilon: nw.Expr, levels: list[nw.Expr]) -> nw.Expr:
+def _highest(epsilon: nw.Expr, levels: list[float], frame: nw.LazyFrame[Any]) -> nw.Expr:
     """Return the highest level at or below ε, at least the first one, by binary search."""
     import narwhals as nw
 
     if len(levels) == 1:
-        return levels[0]
+        return exactly(levels[0], frame)
     middle = len(levels) // 2
-    low, high = _highest(epsilon, levels[:middle]), _highest(epsilon, levels[middle:])
-    return nw.when(epsilon >= levels[middle]).then(high).otherwise(low)
+    low = _highest(epsilon, levels[:middle], frame)
+    high = _highest(epsilon, levels[middle:], frame)
+    return nw.when(epsilon >= exactly(levels[middle], frame)).then(high).otherwise(low)

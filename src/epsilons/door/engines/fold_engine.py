@@ -28,7 +28,6 @@ from epsilons.door.engines.expressions import (
 from epsilons.door.engines.grid_engine import valid_rows
 from epsilons.door.engines.labels_engine import added, labels_of
 from epsilons.door.engines.plan import QueryPlan
-from epsilons.door.engines.table import engine_of
 from epsilons.door.given.columns import Columns
 
 if TYPE_CHECKING:
@@ -60,7 +59,12 @@ def folded(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """
     if not plan.columns:
         return (_in_the_first if plan.every[0].ask.adds else _with_each_row)(plan, rows)
-    entries = _entries(plan, rows)
+    totals: dict[str, Aggregate] = {}
+    for name in plan.columns:
+        totals |= {name: (name, "sum"), f"{name} is valid": valid_rows(rows, name)}
+    for name in plan.flags.values():
+        totals |= {each: (each, "sum") for each in (name, f"{name} is known")}
+    entries = with_ones(by_person(rows, totals, plan.by), plan.table.size)
     return _divided(plan, _with_people(plan, entries) if plan.labels else entries)
 
 
@@ -105,16 +109,6 @@ def _in_the_first(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     return people.with_columns(*columns).drop(out)
 
 
-def _entries(plan: QueryPlan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Group rows by person and keys."""
-    totals: dict[str, Aggregate] = {}
-    for name in plan.columns:
-        totals |= {name: (name, "sum"), f"{name} is valid": valid_rows(rows, name)}
-    for name in plan.flags.values():
-        totals |= {each: (each, "sum") for each in (name, f"{name} is known")}
-    return with_ones(by_person(rows, totals, plan.by), plan.table.size)
-
-
 def _asked(plan: QueryPlan) -> nw.Expr:
     """Return the number of rows of an entry that `where` selects."""
     import narwhals as nw
@@ -154,26 +148,22 @@ def _with_people(plan: QueryPlan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[An
         totals["e"] = ("e", "min")
     if plan.weighed:
         totals["d"] = ("d", "min")
-    parts = [
-        nw.when(declared).then(number).otherwise(0).cast(nw.Int64).alias(part)
-        for part, number in own.items()
-    ]
-    return with_totals(entries.with_columns(nw.col("size").cast(nw.Int64), *parts), totals)
+    for part, number in own.items():
+        own[part] = nw.when(declared).then(number).otherwise(0).cast(nw.Int64)
+    return with_totals(entries.with_columns(nw.col("size").cast(nw.Int64), **own), totals)
 
 
 def _divided(plan: QueryPlan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Divide each person's unit: docs/proofs/shares.md, or docs/proofs/tally.md without groups."""
     import narwhals as nw
 
-    def whole(number: nw.Expr) -> nw.Expr:
-        return number.cast(nw.Int64)  # DuckDB adds up 64-bit integers in 128 bits
-
+    # DuckDB adds up 64-bit integers in 128 bits, so sums are cast.
     (asked,) = plan.every
-    rows = nw.col("rows" if plan.labels else "size")
-    columns, missing = [whole(rows).alias("rows")], []
+    rows, whole = nw.col("rows" if plan.labels else "size"), nw.Int64
+    columns, missing = [rows.cast(whole).alias("rows")], []
     for name in plan.columns:
         own = r = nw.col(f"{name} is valid")
-        total, gaps = nw.col(name), _asked(plan) - whole(own)
+        total, gaps = nw.col(name), _asked(plan) - own.cast(whole)
         missing.append(r_gaps := gaps)
         if plan.labels:
             own, total, gaps, r, r_gaps = map(nw.col, ("own", "sum", "gaps", "r", "r_gaps"))
@@ -190,19 +180,19 @@ def _divided(plan: QueryPlan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         if asked.ask.adds:
             # The integer of a value v is `nothing`, the integer of 0, plus v in grid steps. So a
             # sum of r integers contains `nothing` r times, but must contain it only once.
-            total = total - asked.ask.nothing * (whole(r) - 1)
-            total = whole(nw.when(usable).then(total).otherwise(0)).clip(0, GRID)
-            columns += [whole(usable).alias(f"{name} is valid"), total.alias(name)]
+            total = total - asked.ask.nothing * (r.cast(whole) - 1)
+            total = nw.when(usable).then(total).otherwise(0).cast(whole).clip(0, GRID)
+            columns += [usable.cast(whole).alias(f"{name} is valid"), total.alias(name)]
             continue
-        r = whole(nw.when(usable).then(r).otherwise(1))
-        total = whole(nw.when(usable).then(total).otherwise(HALF if plan.pairs else 0))
+        r = nw.when(usable).then(r).otherwise(1).cast(whole)
+        total = nw.when(usable).then(total).otherwise(HALF if plan.pairs else 0).cast(whole)
         columns += [
-            whole(usable).alias(f"{name} is valid"),
+            usable.cast(whole).alias(f"{name} is valid"),
             (2 * total + r).alias(f"{name} above"),
             (2 * r).alias(f"{name} below"),
         ]
         if plan.labels:
-            own = whole(nw.when(usable).then(own).otherwise(0))
+            own = nw.when(usable).then(own).otherwise(0).cast(whole)
             columns += [(GRID * own).alias("high"), r.alias("low")]
     columns.append(added(missing).alias("missing"))
     if plan.budgets:
@@ -222,14 +212,14 @@ def _divided(plan: QueryPlan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def by_people(table: Columns) -> list[Columns]:
-    """Divide a large table in Polars into parts, each with all rows of some people.
+    """Divide a large table, which is in Polars, into parts, each with all rows of some people.
 
     A person's part depends only on their id.
     """
     import narwhals as nw
     import polars as pl
 
-    if table.person is None or table.size is None or not engine_of(table.frame).streams:
+    if table.person is None or table.size is None:
         return [table]
     parts = min(MOST_PARTS, -(-table.size // PART))
     native: pl.LazyFrame = table.frame.to_native()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from epsilons.door.count.tallies import GRID, HALF, Rule
+from epsilons.door.count.tallies import GRID, HALF
 from epsilons.door.count.units import BELOW
 from epsilons.door.engines.expressions import Aggregate, floats
 from epsilons.door.engines.floats import finite, less_itself_is_0
@@ -63,7 +63,6 @@ def on_grid(
     column: str,
     bounds: tuple[float, float],
     name: str = "x",
-    rule: Rule | None = None,
     asked: nw.Expr | None = None,
     *,
     paired: bool = False,
@@ -78,8 +77,6 @@ def on_grid(
         column: the column of numbers.
         bounds: the lower and the upper end of the grid.
         name: the name of the new column.
-        rule: a function that is applied to a value's position in the range, from 0 to 1, before
-            rounding to the grid.
         asked: whether a value counts. If it is false or null, the value counts as missing.
         paired: whether the column is one of two columns of numbers.
     """
@@ -88,13 +85,13 @@ def on_grid(
     value = floats(table, column)
     engine = engine_of(table.frame)
     in_middle = paired and table.person is None
-    if not in_middle and engine.slow_clip and rule is None and is_moderate(bounds):
+    if not in_middle and engine.slow_clip and is_moderate(bounds):
         near = within_reach(value)
         near = near if asked is None else nw.when(asked).then(near)
         return [steps_by_sizes(near, bounds).cast(nw.Int64).alias(name)]
     # Values are clipped before the floor. The floor of any float from 0 to GRID + ½ is an integer
     # from 0 to GRID, so privacy does not depend on rounding. Spark's floor returns only 64 bits.
-    cut = _cut(table, value, bounds, rule)
+    cut = _cut(table, value, bounds)
     if not in_middle and engine.nullable:
         steps = cut if engine.truncates else cut.floor()
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
@@ -111,25 +108,15 @@ def on_grid(
     ]
 
 
-def _cut(
-    table: Columns, value: nw.Expr, bounds: tuple[float, float], rule: Rule | None = None
-) -> nw.Expr:
+def _cut(table: Columns, value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
     """Return numbers in grid steps plus ½, clipped to [0, GRID + ½]."""
-    lo, hi = bounds
-    if rule is None:
-        steps = (value - lo if lo else value) * (GRID / (hi - lo))
-    else:
-        steps = rule(_clipped(table, (value - lo) * (1.0 / (hi - lo)), 1.0)) * float(GRID)
-    return _clipped(table, steps + 0.5, GRID + 0.5)
-
-
-def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
-    """Return a number clipped to [0, most]."""
     import narwhals as nw
 
+    lo, hi = bounds
+    steps, most = (value - lo if lo else value) * (GRID / (hi - lo)) + 0.5, GRID + 0.5
     if not engine_of(table.frame).sql:
-        return number.clip(0.0, most)
-    return nw.max_horizontal(nw.min_horizontal(number, nw.lit(most)), nw.lit(0.0))
+        return steps.clip(0.0, most)
+    return nw.max_horizontal(nw.min_horizontal(steps, nw.lit(most)), nw.lit(0.0))
 
 
 def lacking(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:

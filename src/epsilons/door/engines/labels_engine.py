@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import narwhals as nw
-    import polars as pl
 
 __all__ = [
     "BRANCHES",
     "Labels",
     "added",
+    "bins",
     "cells_in",
     "index_among",
     "labels_of",
@@ -40,7 +41,6 @@ __all__ = [
     "placed",
     "sent_along",
     "sorted_out",
-    "values",
     "with_places",
 ]
 
@@ -242,19 +242,17 @@ def labels_of(categories: Categories, spelling: Spelling) -> Labels:
     return spelt(declared, spelling) if categories.kind == "text" else list(declared)
 
 
-def values(table: Columns, column: str, categories: Categories, name: str) -> list[nw.Expr]:
-    """Return the column of values as `name`, and with many bins also whether it is a number.
+def bins(table: Columns, column: str, categories: Categories, name: str) -> list[nw.Expr]:
+    """Return a column of numbers as `name`, and with many breaks also whether it is a number.
 
-    The value is unchanged. For bins it is replaced by its index among the breaks, or -1 if it is
-    missing. If there are too many breaks for a query, `placed` finds the index later.
+    A number is replaced by its index among the breaks of bins, or -1 if it is missing. If there are
+    too many breaks for a query, `placed` finds the index later.
 
     Raises:
         ArgumentError: the engine cannot search this many breaks.
     """
     import narwhals as nw
 
-    if categories.kind != "bins":
-        return [nw.col(column).alias(name)]
     engine, value = engine_of(table.frame), floats(table, column)
     there = a_number(value)
     if categories.breaks.size > MOST_BREAKS:
@@ -273,10 +271,10 @@ def values(table: Columns, column: str, categories: Categories, name: str) -> li
 
 
 def placed(rows: nw.LazyFrame[Any], name: str, categories: Categories) -> nw.LazyFrame[Any]:
-    """Replace numbers by their indices among many breaks, if `values` did not."""
+    """Replace the numbers of bins by their indices among many breaks, if `bins` did not."""
     import narwhals as nw
 
-    if categories.kind != "bins" or categories.breaks.size <= MOST_BREAKS:
+    if categories.breaks.size <= MOST_BREAKS:
         return rows
     there = f"{name} is there"
     rows = index_among(rows, name, categories.breaks)
@@ -386,14 +384,17 @@ def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
     """Return 1 or 0 for whether each row is `missing` or `undeclared`, with `e` and `who`."""
     import narwhals as nw
 
-    value = values(table, table.values, categories, "v")
-    rows = placed(table.frame.select(*value, *budget_and_person(table)), "v", categories)
+    own = budget_and_person(table)
+    if categories.kind == "bins":
+        value = bins(table, table.values, categories, "v")
+        rows = placed(table.frame.select(*value, *own), "v", categories)
+    else:
+        rows = table.frame.select(nw.col(table.values).alias("v"), *own)
     rows = sorted_out(rows, labels_of(categories, table.spelling), categories)
     missing, undeclared = nw.col("out") == 2, nw.col("out") == 1
-    own = [name for name in ("e", "who") if name in rows.collect_schema()]
-    return rows.select(
-        missing.cast(nw.Int64).alias("missing"), undeclared.cast(nw.Int64).alias("undeclared"), *own
-    )
+    kept = [name for name in ("e", "who") if name in rows.collect_schema()]
+    marks = {"missing": missing.cast(nw.Int64), "undeclared": undeclared.cast(nw.Int64)}
+    return rows.select(*kept, **marks)
 
 
 def cells_in(
@@ -417,19 +418,12 @@ def cells_in(
         found = result[name].to_native()
         if not isinstance(found, pl.Series):
             found = pl.Series("v", result[name].to_list(), dtype=dtype)
-        cell = _places(found, pl.Series(labels, dtype=dtype))
+        if len(found) <= MOST_LISTED:  # a join would take longer
+            places = dict(zip(labels, range(len(labels)), strict=True))
+            own = map(places.get, found.to_list(), repeat(UNDECLARED))
+            cell = np.fromiter(own, dtype=np.int64, count=len(found))
+        else:
+            table = pl.DataFrame({"v": pl.Series(labels, dtype=dtype), "cell": range(len(labels))})
+            met = found.alias("v").to_frame().join(table, on="v", how="left", maintain_order="left")
+            cell = met["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
     return np.where(is_out == 0, cell, np.where(is_out == 1, UNDECLARED, MISSING))
-
-
-def _places(found: pl.Series, labels: pl.Series) -> Integers:
-    """Return the index of each value among the labels, or `UNDECLARED`."""
-    import polars as pl
-
-    if len(found) <= MOST_LISTED:  # a join would take longer
-        places = {label: place for place, label in enumerate(labels.to_list())}
-        return np.array(
-            [places.get(value, UNDECLARED) for value in found.to_list()], dtype=np.int64
-        )
-    table = pl.DataFrame({"v": labels, "cell": range(len(labels))})
-    met = found.alias("v").to_frame().join(table, on="v", how="left", maintain_order="left")
-    return met["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()

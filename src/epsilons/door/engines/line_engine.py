@@ -65,10 +65,11 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     """
     grouped = isinstance(table.epsilon, str)
     folded = table.person is not None
-    result = guarded(
-        lambda: collected(_query(table, window, grouped=grouped, folded=folded), table.passed),
-        *table.failure,
-    )
+
+    def run() -> nw.DataFrame[Any]:
+        return collected(_query(table, window, grouped=grouped, folded=folded), table.passed)
+
+    result = guarded(table.failure, run)
     size, people = len(result), as_integers(result["people"])
     cells = as_floats(result["cell"]) if window is None else as_integers(result["cell"])
     given = as_floats(result["e"]) if grouped else np.full(size, table.epsilon)
@@ -117,7 +118,7 @@ def budgets(table: Columns) -> tuple[Floats, Integers] | None:
         rows = plain.frame.select(*budget_and_person(plain))
         return collected(added_up(rows, ["e"], _PEOPLE), table.passed)
 
-    result = guarded(run, *table.failure)
+    result = guarded(table.failure, run)
     if result is None or len(result) > MOST:
         return None
     return as_floats(result["e"]), as_integers(result["people"])
@@ -154,7 +155,7 @@ def weigh(
         totals: dict[str, Aggregate] = {name: (name, "sum") for name in columns}
         return collected(added_up(rows, ["cell"], totals), table.passed)
 
-    result = guarded(run, *table.failure)
+    result = guarded(table.failure, run)
     sums = [as_integers(result[name]) for name in columns]
     if window is not None:
         return as_integers(result["cell"]), sums

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from epsilons.door.count.asks import Ask, Bounds, Rules
 from epsilons.door.engines.expressions import budget_and_person, double, plain_budget
 from epsilons.door.engines.grid_engine import in_sql, is_moderate, on_grid
-from epsilons.door.engines.labels_engine import labels_of, placed, sorted_out, values
+from epsilons.door.engines.labels_engine import bins, labels_of, placed, sorted_out
 from epsilons.door.engines.table import dialect_of
 from epsilons.door.given.categories import Categories
 from epsilons.door.given.columns import Columns, Mark
@@ -55,11 +56,16 @@ def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
     """Return a question with the columns of a table that was opened for this question only."""
     kind = "numbers" if rules.categories is None else rules.categories.kind
     own = Mark("values", table.values, kind, table.spelling)
-    marks = {mark.parameter: mark for mark in table.marks}
-    columns = [] if rules.groups is None else [marks[name] for name in rules.groups.columns]
-    declared = (each for _, each in rules.labelled)
-    labels = tuple(zip([*columns, own], declared, strict=False))
-    return Wanted(ask, rules, own, labels, marks.get("y"), marks.get("where"))
+    marks: dict[str, Mark] = {}
+    labels: list[tuple[Mark, Categories]] = []
+    for mark in table.marks:
+        marks[mark.parameter] = mark
+    if rules.groups is not None:
+        columns = map(marks.__getitem__, rules.groups.columns)
+        labels += zip(columns, rules.groups.declared, strict=True)
+    if rules.categories is not None:
+        labels.append((own, rules.categories))
+    return Wanted(ask, rules, own, tuple(labels), marks.get("y"), marks.get("where"))
 
 
 @dataclass(eq=False)
@@ -68,6 +74,7 @@ class QueryPlan:
 
     Attributes:
         table: the table that has all columns.
+        every: the questions.
         keys: the columns to group by, each with its name, its source and the categories that the
             first question about it declares.
         labels: the columns of labels, each with its name, the name of its key, its source and its
@@ -76,13 +83,12 @@ class QueryPlan:
         pairs: the pairs of columns of numbers, each counted in nine cells.
         flags: the Boolean columns that select rows.
         squared: the names of numbers whose squares are also added up.
-        every: the questions.
         columns: the names of all numbers. A pair has two.
         by: the names of all keys.
         places: the names of all labels, each followed by the name of a column that marks
             undeclared values.
         firsts: for each column of values and each selection of rows, the name of the first column
-            in `numbers` that was made from them.
+            in `numbers` that was made from them. Valid rows are counted only for this column.
         apart: whether people are counted by group.
         budgets: whether there is a column of budgets.
         weighed: whether people have weights, already converted to units in each row.
@@ -90,13 +96,13 @@ class QueryPlan:
     """
 
     table: Columns
+    every: Sequence[Wanted]
     keys: dict[Any, tuple[str, Mark, Categories]] = field(default_factory=dict)
     labels: dict[Any, tuple[str, str, Mark, Categories]] = field(default_factory=dict)
     numbers: dict[Any, tuple[str, Wanted]] = field(default_factory=dict)
     pairs: dict[Any, tuple[str, Wanted]] = field(default_factory=dict)
     flags: dict[str, str] = field(default_factory=dict)
     squared: set[str] = field(default_factory=set)
-    every: list[Wanted] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     by: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
@@ -110,21 +116,18 @@ class QueryPlan:
         self.budgets = isinstance(self.table.epsilon, str)
         self.weighed = self.table.units is not None
         self.folded = self.table.person is not None
-
-    def add(self, each: Wanted) -> None:
-        """Add the columns of a question."""
-        self.every.append(each)
-        self.apart = self.apart or (each.ask.apart and bool(each.labels))
-        for mark, declared in each.labels:
-            self.label(mark, declared)
-        if each.where is not None:
-            self.flag(each.where)
-        if each.ask.what == "pairs":
-            self.pair(each)
-        elif each.ask.what != "cells":
-            name = self.number(each)
-            if each.ask.what == "squares":
-                self.squared.add(name)
+        for each in self.every:
+            self.apart = self.apart or (each.ask.apart and bool(each.labels))
+            for mark, declared in each.labels:
+                self.label(mark, declared)
+            if each.where is not None:
+                self.flag(each.where)
+            if each.ask.what == "pairs":
+                self.pair(each)
+            elif each.ask.what != "cells":
+                name = self.number(each)
+                if each.ask.what == "squares":
+                    self.squared.add(name)
 
     def label(self, mark: Mark, declared: Categories) -> str:
         """Return the name of a column of labels, and add the column if it is new."""
@@ -141,19 +144,12 @@ class QueryPlan:
 
     def number(self, each: Wanted) -> str:
         """Return the name of a column of numbers, and add the column if it is new."""
-        own = (each.values.column, each.ask.bounds, each.ask.rule, each.where)
+        own = (each.values.column, each.ask.bounds, each.where)
         if own not in self.numbers:
             self.columns.append(f"x{len(self.numbers)}")
             self.numbers[own] = (self.columns[-1], each)
             self.firsts.setdefault((each.values, each.where), self.columns[-1])
         return self.numbers[own][0]
-
-    def first(self, each: Wanted) -> str:
-        """Return the name of the first column in `numbers` with these values and rows.
-
-        Valid rows are counted only for this column.
-        """
-        return self.firsts[each.values, each.where]
 
     def pair(self, each: Wanted) -> str:
         """Return the name of a pair of columns of numbers, and add the columns if they are new.
@@ -184,11 +180,14 @@ class QueryPlan:
         if rows is None:
             columns: list[nw.Expr] = []
             for name, mark, declared in self.keys.values():
-                columns += values(table, mark.column, declared, name)
+                if declared.kind == "bins":
+                    columns += bins(table, mark.column, declared, name)
+                else:
+                    columns.append(nw.col(mark.column).alias(name))
             for name, each in self.numbers.values():
                 where = None if each.where is None else nw.col(each.where.column)
                 own = (each.values.column, each.ask.ends, name)
-                columns += on_grid(table, *own, each.ask.rule, where)
+                columns += on_grid(table, *own, where)
             for name, each in self.pairs.values():
                 for end, (mark, bounds) in zip(("", "2"), each.both, strict=True):
                     columns += on_grid(table, mark.column, bounds, name + end, paired=True)
@@ -200,7 +199,8 @@ class QueryPlan:
                 ]
             rows = table.frame.select(*columns, *budget_and_person(table))
         for name, _, declared in self.keys.values():
-            rows = placed(rows, name, declared)
+            if declared.kind == "bins":
+                rows = placed(rows, name, declared)
         return rows
 
     def _in_text(self, table: Columns) -> nw.LazyFrame[Any] | None:
@@ -210,7 +210,7 @@ class QueryPlan:
         if sql is None or others or any(each.kind == "bins" for _, _, each in self.keys.values()):
             return None
         asked = [(name, each.values.column, each.ask) for name, each in self.numbers.values()]
-        if any(ask.rule is not None or not is_moderate(ask.ends) for _, _, ask in asked):
+        if not all(is_moderate(ask.ends) for _, _, ask in asked):
             return None
         numbers = [(name, double(table, column, sql), ask.ends) for name, column, ask in asked]
         named = ((sql.name(mark.column), sql.name(name)) for name, mark, _ in self.keys.values())
@@ -221,10 +221,12 @@ class QueryPlan:
         """Replace keys by labels, and mark undeclared values in columns that end in `out`."""
         import narwhals as nw
 
-        every = self.labels.values()
-        copies = [nw.col(key).alias(name) for name, key, _, _ in every if name != key]
-        parts = parts.with_columns(*copies) if copies else parts
-        for name, _, mark, declared in every:
+        copies: dict[str, nw.Expr] = {}
+        for name, key, _, _ in self.labels.values():
+            if name != key:
+                copies[name] = nw.col(key)
+        parts = parts.with_columns(**copies) if copies else parts
+        for name, _, mark, declared in self.labels.values():
             own = labels_of(declared, mark.spelling)
             parts = sorted_out(parts, own, declared, name, f"{name} out")
         return parts

@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TextIO, TypeVar, cast
 
 import numpy as np
 
@@ -45,6 +46,7 @@ __all__ = [
 # terminal, no thread is started and no query is changed.
 
 T = TypeVar("T")
+Given = ParamSpec("Given")
 
 PATIENCE = 1.0
 """Seconds before progress is shown. Shorter queries show nothing."""
@@ -269,10 +271,7 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
         passed: a counter of the rows that the query reads, or None.
     """
     engine = engine_of(query)
-
-    def run() -> nw.DataFrame[Any]:
-        return query.collect(engine="streaming") if engine.streams else glanced(query)
-
+    run = partial(query.collect, engine="streaming") if engine.streams else partial(glanced, query)
     if not on_terminal() or shows_its_own(query):
         return run()
     if passed is not None:
@@ -282,25 +281,22 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
 
 
 def glanced(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Run a short query without showing progress."""
+    """Run a short query without showing progress.
+
+    DuckDB does not check for signals while its worker threads run, so it is stopped on Ctrl-C. Its
+    relations have no public attribute for their connection; if the private one does not exist, the
+    query is not stopped.
+    """
+    stop = None
+    if engine_of(query).kind == "duckdb":
+        stop = getattr(getattr(query.to_native(), "_con", None), "interrupt", None)
     try:
-        return interruptible(query.collect, _stop(query))
+        return interruptible(query.collect, stop)
     except RuntimeError as problem:
         if str(problem) != INTERRUPTED:
             raise
     # This is outside the handler, so DuckDB's exception is neither its cause nor its context.
     raise KeyboardInterrupt
-
-
-def _stop(query: nw.LazyFrame[Any]) -> Callable[[], object] | None:
-    """Return a function that stops a query, if its engine ignores Ctrl-C; otherwise None.
-
-    DuckDB does not check for signals while its worker threads run. Its relations have no public
-    attribute for their connection; if the private one does not exist, the query is not stopped.
-    """
-    if engine_of(query).kind != "duckdb":
-        return None
-    return getattr(getattr(query.to_native(), "_con", None), "interrupt", None)
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T:
@@ -373,31 +369,39 @@ UNUSABLE = (
 """The message of `guarded` for a frame."""
 
 
-def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T:
-    """Return `run()`. If it fails, raise `error`, which shows only the class of the failure.
+def guarded(
+    failure: tuple[type[EpsilonsError], str],
+    run: Callable[Given, T],
+    *args: Given.args,
+    **named: Given.kwargs,
+) -> T:
+    """Call a function that uses an engine. If it fails, show only the class of the failure.
 
     Args:
-        run: a function that uses an engine.
-        error: the exception to raise if it fails.
-        message: a sentence for the user, in which `{kind}` is replaced by the class of the failure.
+        failure: the exception to raise if it fails, and a sentence for the user, in which `{kind}`
+            is replaced by the class of the failure.
+        run: the function.
+        *args: its arguments.
+        **named: its arguments by name.
 
     Raises:
         MissingExtraError: the engine needs a package that is not installed.
-        EpsilonsError: `error`, without a cause or a context.
+        EpsilonsError: the exception of `failure`, without a cause or a context.
     """
-    failure: EpsilonsError
+    error, message = failure
+    raised: EpsilonsError
     try:
-        return run()
+        return run(*args, **named)
     except (EpsilonsError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
     except ModuleNotFoundError as problem:
-        failure = MissingExtraError(
+        raised = MissingExtraError(
             f"The engine of data needs the package {problem.name!r}: pip install {problem.name}."
         )
     except BaseException as problem:  # a panic of Polars is not an Exception
-        failure = error(message.format(kind=type(problem).__name__))
+        raised = error(message.format(kind=type(problem).__name__))
     # This is outside the handler, so the engine's exception is neither its cause nor its context.
-    raise failure
+    raise raised
 
 
 def meant(parameter: str, column: str, columns: Iterable[str]) -> str:

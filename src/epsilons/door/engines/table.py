@@ -203,16 +203,6 @@ class Dialect:
         found: nw.LazyFrame[Any] = nw.from_native(self.select(rows.to_native(), texts))
         return found
 
-    def added_up(
-        self, rows: nw.LazyFrame[Any], by: Sequence[str], texts: Sequence[str]
-    ) -> nw.LazyFrame[Any]:
-        """Group rows by columns, and return these columns and the aggregates."""
-        import narwhals as nw
-
-        keys = list(map(self.name, by))
-        found: nw.LazyFrame[Any] = nw.from_native(self.add_up(rows.to_native(), keys, texts))
-        return found
-
 
 def dialect_of(rows: nw.LazyFrame[Any]) -> Dialect | None:
     """Return the SQL dialect of the engine of rows; None if its queries are not SQL."""

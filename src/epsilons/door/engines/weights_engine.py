@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from epsilons.budgets.levels import LESS_THAN_QUOTIENT, Classes
@@ -80,7 +81,7 @@ def in_units(table: Columns) -> Columns:
         return table
     column, weights, name = table.weights
     given = floats(table, column)
-    unit = weights.read(lambda: guarded(lambda: _facts(table, given), *table.failure), name)
+    unit = weights.read(partial(guarded, table.failure, _facts, table, given), name)
     frame = table.frame
     units = (given * exactly(1.0 / unit, frame) + 0.5).floor()
     units = nw.when(units < 1.0).then(nw.lit(1.0)).otherwise(units)
@@ -162,7 +163,7 @@ def classes(table: Columns) -> Classes:
         groups = added_up(with_key(rows), ["key", "d"], totals)
         return collected(groups.head(MOST_AT_HAND), table.passed)
 
-    found = guarded(run, *table.failure)
+    found = guarded(table.failure, run)
     if len(found) == MOST_AT_HAND:
         raise ArgumentError(
             "weights with related=False: there are too many different pairs of budget and weight. "

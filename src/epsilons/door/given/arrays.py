@@ -33,7 +33,7 @@ from epsilons.door.count.asks import (
     summed,
     valid_or_bad,
 )
-from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
+from epsilons.door.count.tallies import GRID, HALF, LARGEST, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
 from epsilons.door.count.weights import Heads, classes_of, ends_of
 from epsilons.door.given.categories import (
@@ -267,7 +267,7 @@ def length(given: object, name: str) -> int:
     """Return the number of rows of `given`, without a conversion if it supports `len`."""
     if isinstance(given, Sized) and not isinstance(given, np.ndarray):
         return len(given)
-    return len(opened(given, name))
+    return len(opened(given, name).entries)
 
 
 def floats(
@@ -490,13 +490,14 @@ def asked_of(
     )
 
 
-def check_declared(values: object, kind: LabelKind, name: str, of: str = "categories") -> None:
+def check_declared(
+    held: Family | None, dtype: str, kind: LabelKind, name: str, of: str = "categories"
+) -> None:
     """Refuse a column whose declared type does not match the kind.
 
     Raises:
         ColumnError: the types differ.
     """
-    held, dtype = declared(values)
     if held not in (FAMILY[kind], None) and dtype != INFERRED:
         raise wrong_type(kind, f"{name} must be", dtype, of)
 
@@ -530,13 +531,14 @@ def cells_of(
         return categories.of_floats(numbers_)
     column = opened(values, name)
     if not private or column.family == "nested":
-        check_declared(values, kind, name, of)
+        check_declared(*declared(values), kind, name, of)
     entries = column.entries if isinstance(column.entries, list) else column.entries.tolist()
     unfit = {type_ for type_ in set(map(type, entries)) if not _fits(type_, kind)}
-    places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
+    labels = categories.declared
+    places: dict[Any, int] = dict(zip(labels, range(len(labels)), strict=True))
     if unfit and lenient:
         cells, texts = as_cells(entries, kind), categories.recast.declared
-        spelt: dict[Any, int] = {label: place for place, label in enumerate(texts)}
+        spelt: dict[Any, int] = dict(zip(texts, range(len(texts)), strict=True))
 
         def found(item: Any, cell: Any) -> int:
             if cell is None:
@@ -620,14 +622,14 @@ class ArrayPeople:
         return levels_of(self.budgets, self.rows.size)
 
     def on_grid(
-        self, values: Floats, bounds: Bounds, rule: Rule | None = None, *, adds: bool = False
+        self, values: Floats, bounds: Bounds, *, adds: bool = False
     ) -> tuple[Integers, Integers]:
         """Return each person's integer on the grid, and their number of rows without a value.
 
         The integer is the rounded mean of their values, or `HALF` if they have no value. With
         `adds` it is the sum of their values, clipped to the bounds: docs/proofs/counts.md (5).
         """
-        grid, valid = to_grid(values, bounds, rule)
+        grid, valid = to_grid(values, bounds)
         nothing = origin(bounds) if adds else HALF
         if self.who is None:
             grid[~valid] = nothing
@@ -686,7 +688,7 @@ def classes(arrays: Arrays) -> Classes:
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
     """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
-    g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule, adds=ask.adds)
+    g, gaps = people.on_grid(arrays.values, ask.ends, adds=ask.adds)
     absent = gaps == people.rows if rules.missing == "exclude" else None
     parts = {"x": g}
     if ask.what == "squares":
@@ -736,7 +738,7 @@ def _categories(held: CellArrays, rules: Rules, ask: Ask) -> Counted:
 
 def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> UnitParts:
     """Divide each person's unit among groups. Without groups, everyone is in one group."""
-    grid, there = to_grid(arrays.values, ask.ends, ask.rule)
+    grid, there = to_grid(arrays.values, ask.ends)
     group = np.zeros(grid.size, dtype=np.int64) if arrays.group is None else arrays.group
     flag = np.ones(grid.size, dtype=np.int64) if arrays.asked is None else arrays.asked
     asked, declared = flag == 1, group >= 0

@@ -132,10 +132,11 @@ class Grouping:
     def __post_init__(self) -> None:
         if len(self.by) not in (1, 2) or len(self.by) != len(self.declared):
             raise ArgumentError("by must be one column or two, with groups declared for each.")
-        if any(each.other is not None for each in self.declared):
-            raise ArgumentError(
-                'groups have no other: missing="exclude" leaves out rows in none of them.'
-            )
+        for each in self.declared:
+            if each.other is not None:
+                raise ArgumentError(
+                    'groups have no other: missing="exclude" leaves out rows in none of them.'
+                )
         if self.size > MOST_GROUPS:
             raise ArgumentError(
                 f"groups: {self.size:,} are too many: at most {MOST_GROUPS:,} are supported. "
@@ -145,8 +146,8 @@ class Grouping:
     @property
     def size(self) -> int:
         """The number of groups."""
-        sizes = [len(each.labels) for each in self.declared]
-        return sizes[0] * (sizes[1] if len(sizes) > 1 else 1)
+        first, *second = self.declared
+        return len(first.labels) * (len(second[0].labels) if second else 1)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
@@ -192,7 +193,7 @@ def declare(categories: object, edges: object, other: object) -> Categories:
     else:
         found = tuple(labels(categories))
         kind, declared = _written(found, "categories")
-    found, catches = _with_other(found, other)
+    found, catches = (found, None) if other is None else _with_other(found, other)
     if len(found) < 2:
         name = "categories" if edges is None else "edges"
         raise ArgumentError(f"{name} must define at least two categories, including other.")
@@ -335,10 +336,8 @@ def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
     return breaks[keep], np.concatenate([[UNDECLARED], cells[keep]])
 
 
-def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...], int | None]:
-    """Return all labels, and the index of `other` among them, or None without `other`."""
-    if other is None:
-        return found, None
+def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...], int]:
+    """Return all labels, and the index of `other` among them."""
     other = other.item() if isinstance(other, np.generic) else other
     if not isinstance(other, (str, int, float, tuple)) or other != other:
         raise ArgumentError("other must be a label: a string or a number.")

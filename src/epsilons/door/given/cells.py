@@ -316,7 +316,7 @@ class TextFile(CellFile):
 
     def frames(self, roles: list[Role]) -> Callable[[list[Role]], Iterator[pl.DataFrame]]:
         """Return a function that reads columns: see `CellFile.frames`."""
-        header = guarded(self._header, *self.failure)
+        header = guarded(self.failure, self._header)
         names = _fields(header, self.separator)
         for role in roles:
             if names.count(role.column) != 1:
@@ -539,7 +539,7 @@ class ExcelFile(CellFile):
 
     def frames(self, roles: list[Role]) -> Callable[[list[Role]], Iterator[pl.DataFrame]]:
         """Return a function that reads columns: see `CellFile.frames`. The file is read once."""
-        header, *rows = guarded(self._rows, *self.failure) or [()]
+        header, *rows = guarded(self.failure, self._rows) or [()]
         names = as_text(header).to_list()
         for role in roles:
             times = names.count(role.column)

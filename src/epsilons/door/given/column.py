@@ -95,9 +95,6 @@ class Column:
         """Whether pandas inferred the type from text entries: see `INFERRED`."""
         return self.dtype == INFERRED
 
-    def __len__(self) -> int:
-        return len(self.entries)
-
 
 def family(dtype: object) -> Family | None:
     """Return the kind of a type, given its name; None if the type declares nothing."""
@@ -148,7 +145,7 @@ def _array(given: npt.NDArray[Any]) -> Column | None:
     """Return a NumPy array as a column; None if it has no dimensions."""
     if given.ndim == 0:
         return None
-    held, dtype = declared(given)
+    held, dtype = _OF_KIND.get(given.dtype.kind), str(given.dtype)
     if given.ndim == 1 and (given.dtype.kind in "OT" or _is_masked(given)):
         # Masked entries are not values. In the list they are None.
         return Column(_listed(given), held, dtype)

@@ -120,7 +120,9 @@ class Columns:
             named["epsilon"] = self.epsilon
         if self.person is not None:
             named["person"] = self.person
-        return named | {mark.parameter: mark.column for mark in self.marks}
+        for mark in self.marks:
+            named[mark.parameter] = mark.column
+        return named
 
     def showing(self, parameter: str) -> str:
         """Return a parameter and the user's name of its column, for messages."""
@@ -132,10 +134,10 @@ class Columns:
         return f"{self.showing(parameter)} must be a column of"
 
     def pieces(self, rows: int) -> list[Columns]:
-        """Return the table in parts of `rows` rows if it is in Polars, otherwise in one part."""
+        """Return a table in Polars in parts of `rows` rows; in one part if it has no size."""
         import narwhals as nw
 
-        if self.size is None or not engine_of(self.frame).streams:
+        if self.size is None:
             return [self]
         native: pl.LazyFrame = self.frame.to_native()
         return [
@@ -199,18 +201,17 @@ def read(
     table = _open(data, values, budget, person, held or "text", tuple(marks), menu)
     private = (lenient or ladder is not None) and not isinstance(data, FILES)
     table, odd = _typed(table, held, private=private)
-    table = moved(table)
     if odd:
-        table = guarded(lambda: _as_cells(table, odd), *table.failure)
-    _check_dictionaries(table, held)
+        table = guarded(table.failure, _as_cells, table, odd)
     if offers is not None and ladder is not None and table.person is not None:
-        who = table.person
-        table = guarded(lambda: with_whole(table, who), *table.failure)
-    table = guarded(lambda: of_words(_written(table, held)), *table.failure)
+        table = guarded(table.failure, with_whole, table, table.person)
+    table = guarded(table.failure, _written, table, held)
+    if table.menu is not None:
+        table = guarded(table.failure, of_words, table)
     if held is None:
         table = replace(table, values=str(table.epsilon))
     if offers is not None:
-        table = guarded(lambda: joined(table, offers), *table.failure)
+        table = guarded(table.failure, joined, table, offers)
     table = rounded_down(table, ladder)
     return table if ladder is None else on_ladder(table, ladder)
 
@@ -224,12 +225,12 @@ def _refuse_arrays(marks: Sequence[Mark]) -> None:
             )
 
 
-def _declared(table: Columns, kind: LabelKind | None) -> list[tuple[str, str, LabelKind]]:
-    """Return the columns of a declared kind: parameter, column and kind."""
-    own = [] if kind is None else [("values", table.values, kind)]
+def _declared(table: Columns, kind: LabelKind | None) -> list[Mark]:
+    """Return the columns of a declared kind: values, the words of a menu, and further columns."""
+    own = [] if kind is None else [Mark("values", table.values, kind)]
     if table.menu is not None:
-        own.append(("epsilon", str(table.epsilon), table.menu.words.kind))
-    return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
+        own.append(Mark("epsilon", str(table.epsilon), table.menu.words.kind))
+    return [*own, *table.marks]
 
 
 def of_words(table: Columns) -> Columns:
@@ -249,9 +250,16 @@ def of_words(table: Columns) -> Columns:
 
 
 def _written(table: Columns, kind: LabelKind | None) -> Columns:
-    """Convert text and ids to a form that engines compare byte by byte."""
+    """Convert text and ids to a form that engines compare byte by byte.
+
+    Raises:
+        ColumnError: a column of categories holds something other than text.
+    """
     held: dict[str, LabelKind | None] = dict.fromkeys(table.named.values())
-    held |= {column: kind for _, column, kind in _declared(table, kind)}
+    for mark in _declared(table, kind):
+        held[mark.column] = mark.kind
+        if mark.kind == "text":
+            _check_dictionary(table, mark.parameter, mark.column)
     frame = as_declared(table.frame, held)
     text = table.values if kind == "text" else None
     frame, spelling = bytewise(frame, text, table.person, table.types, table.shown)
@@ -291,24 +299,21 @@ def opened(
     _refuse_arrays(marks)
     table = _open(data, person, epsilon, None, "text", marks, menu)
     table, odd = _typed(table, None, private=lenient and not isinstance(data, FILES))
-    table = moved(table)
-    return guarded(lambda: _as_cells(table, odd), *table.failure) if odd else table
+    return guarded(table.failure, _as_cells, table, odd) if odd else table
 
 
 def moved(table: Columns) -> Columns:
-    """Move a table to Polars, if that is faster than its engine: see `Engine.moved`."""
-    if not engine_of(table.frame).moved:
-        return table
+    """Move a table to Polars, which is faster than its engine: see `Engine.moved`."""
     own, wanted = table.frame, set(table.named.values())
 
     def convert() -> nw.LazyFrame[Any]:
         return own.select(*wanted).collect().lazy(backend="polars")
 
     try:
-        frame = guarded(convert, *table.failure)
+        frame = guarded(table.failure, convert)
     except EpsilonsError:  # PyArrow is missing, or ids have mixed types: no move
         return table
-    return replace(table, frame=frame, types=guarded(frame.collect_schema, *table.failure))
+    return replace(table, frame=frame, types=guarded(table.failure, frame.collect_schema))
 
 
 def _open(
@@ -336,13 +341,16 @@ def _open(
             scanned = passed.watched(scanned)
         data = scanned
     engine = kind_of_data(data)
-    columns = guarded(lambda: columns_of(data, engine), *failure)
+    columns = guarded(failure, columns_of, data, engine)
     if columns is None:
         raise ArgumentError(
             f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
             "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
         )
-    shown = {"values": values, **{mark.parameter: mark.column for mark in marks}}
+    shown, own = {"values": values}, []
+    for mark in marks:
+        shown[mark.parameter] = mark.column
+        own.append(replace(mark, column=called(mark.parameter)))
     if isinstance(epsilon, str):
         shown["epsilon"], epsilon = epsilon, called("epsilon")
     if person is not None:
@@ -353,11 +361,10 @@ def _open(
                 unknown_column(said(parameter, shown), column, list(map(str, columns)))
             )
         refuse_doubles(said(parameter, shown), column, columns)
-    frame = guarded(lambda: picked(data, engine, columns, shown), *failure)
+    frame = guarded(failure, picked, data, engine, columns, shown)
     if isinstance(frame, nw.DataFrame):
         size, frame = len(frame), frame.lazy()
-    own = tuple(replace(mark, column=called(mark.parameter)) for mark in marks)
-    table = Columns(frame, called("values"), epsilon, person, failure=failure, marks=own)
+    table = Columns(frame, called("values"), epsilon, person, failure=failure, marks=tuple(own))
     return replace(table, size=size, passed=passed, shown=shown, menu=menu)
 
 
@@ -411,22 +418,20 @@ def _typed(
             together. Such a type depends on the data, so it must not be refused.
 
     Returns:
-        The table with the types of its columns, so the engine computes these only once; and the
-        parameters whose columns have other types, each with the kind to parse it as.
+        The table with the types of its columns, so the engine computes these only once; if Polars
+        is faster than its engine, it is moved there. And the parameters whose columns have other
+        types, each with the kind to parse it as.
     """
     import narwhals as nw
 
-    schema = guarded(table.frame.collect_schema, *table.failure)
-    needed = {parameter: kind for parameter, _, kind in _declared(table, kind)}
-    odd: dict[str, LabelKind] = {}
+    schema = guarded(table.failure, table.frame.collect_schema)
+    needed: dict[str, LabelKind] = {} if table.menu is not None else {"epsilon": "bins"}
+    for mark in _declared(table, kind):
+        needed[mark.parameter] = mark.kind
+    types, odd = {}, {}
     for parameter, column in table.named.items():
-        dtype = schema[column]
+        dtype = types[column] = schema[column]
         number = dtype.is_numeric()
-        readable = private and _is_of_cells(table, dtype)
-        if parameter == "epsilon" and table.menu is None and not number:
-            if not readable:
-                raise wrong_type("numbers", table.must(parameter), dtype, "budgets")
-            odd[parameter] = "bins"
         fits = {
             "numbers": number or dtype == nw.Boolean,
             "bins": number,
@@ -434,14 +439,17 @@ def _typed(
             "integers": dtype.is_integer(),
             "booleans": dtype == nw.Boolean,
         }
-        if parameter in needed and not fits[needed[parameter]]:
-            if readable:
-                odd[parameter] = needed[parameter]
-                continue
-            must = table.must(parameter)
-            raise wrong_type(needed[parameter], must, dtype, OF.get(parameter, "groups"))
-    types = {column: schema[column] for column in table.named.values()}
-    return replace(table, types=types), odd
+        if parameter not in needed or fits[needed[parameter]]:
+            continue
+        if private and _is_of_cells(table, dtype):
+            odd[parameter] = needed[parameter]
+            continue
+        budgets = parameter == "epsilon" and table.menu is None
+        wanted = "numbers" if budgets else needed[parameter]
+        of = "budgets" if budgets else OF.get(parameter, "groups")
+        raise wrong_type(wanted, table.must(parameter), dtype, of)
+    table = replace(table, types=types)
+    return (moved(table) if engine_of(table.frame).moved else table), odd
 
 
 def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
@@ -488,12 +496,6 @@ def with_whole(table: Columns, column: str) -> Columns:
         return table
     frame = table.frame.with_columns(in_query(column, dtype, "integers").alias(column))
     return replace(table, frame=frame, types={**table.types, column: nw.Int64()})
-
-
-def _check_dictionaries(table: Columns, kind: LabelKind | None) -> None:
-    for parameter, column, held in _declared(table, kind):
-        if held == "text":
-            _check_dictionary(table, parameter, column)
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:

@@ -136,7 +136,7 @@ class ParquetFile:
                 others = [p for p, own in zip(self.paths[1:], rest, strict=True) if own != first]
             return pl.scan_parquet(list(self.paths), glob=False), others
 
-        scanned, others = guarded(run, *self.failure)
+        scanned, others = guarded(self.failure, run)
         if others:
             raise FileError(
                 f"data: {others[0].name!r} has other columns than {self.paths[0].name!r}, or "
@@ -156,8 +156,7 @@ class ParquetFile:
         """
         import polars as pl
 
-        counted = scanned.select(pl.len())
-        return int(guarded(lambda: counted.collect().item(), *self.failure))
+        return int(guarded(self.failure, scanned.select(pl.len()).collect).item())
 
 
 def open_file(data: str | os.PathLike[str] | Told) -> ParquetFile | CellFile:
@@ -314,7 +313,7 @@ def write_parquet(
     parts = [pl.DataFrame(schema=schema)]
     parts += [pl.DataFrame(list(rows), schema=schema, orient="row") for rows in batches]
     table = pl.concat(parts)
-    guarded(lambda: table.write_parquet(path), FileError, f"{str(path)!r} cannot be written.")
+    guarded((FileError, f"{str(path)!r} cannot be written."), table.write_parquet, path)
 
 
 def write_frame(
@@ -331,8 +330,5 @@ def write_frame(
         FileError: the file cannot be written.
     """
     table = frame(columns)
-    guarded(
-        lambda: table.write_parquet(path, metadata=facts),
-        FileError,
-        f"{str(path)!r} cannot be written.",
-    )
+    failure = FileError, f"{str(path)!r} cannot be written."
+    guarded(failure, table.write_parquet, path, metadata=facts)

@@ -259,7 +259,7 @@ def picked(
     """
     import narwhals as nw
 
-    places = {new(each): columns.index(column) for each, column in wanted.items()}
+    places = dict(zip(map(new, wanted), map(columns.index, wanted.values()), strict=True))
     frame: Any
     if kind == "polars":
         import polars as pl
@@ -269,13 +269,13 @@ def picked(
         frame = data.iloc[:, list(places.values())].set_axis(list(places), axis=1)
     elif kind == "pyarrow":
         frame = data.select(list(places.values())).rename_columns(list(places))
-    elif kind == "duckdb":
-        own = DIALECTS[kind]
-        frame = data.project(", ".join(f"#{at + 1} AS {own.name(n)}" for n, at in places.items()))
-    elif kind == "spark":
-        numbered = data.toDF(*(f"c{place}" for place in range(len(columns))))
-        own = DIALECTS[kind]
-        frame = numbered.selectExpr(*(f"c{at} AS {own.name(n)}" for n, at in places.items()))
+    elif kind == "duckdb" or kind == "spark":
+        own, texts = DIALECTS[kind], []
+        if kind == "spark":
+            data = data.toDF(*map("c{}".format, range(1, len(columns) + 1)))
+        for name, place in places.items():
+            texts.append(f"{'#' if kind == 'duckdb' else 'c'}{place + 1} AS {own.name(name)}")
+        frame = own.select(data, texts)
     else:
         if kind == "dask":
             data = data[list(dict.fromkeys(wanted.values()))]

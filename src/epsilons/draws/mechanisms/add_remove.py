@@ -45,12 +45,18 @@ def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[
     """
     over, under = unit.numerator, unit.denominator
     most = math.floor(Fraction(cap) * unit)
-    return [min(each.numerator * over // (each.denominator * under), most) for each in left]
+    weights = []
+    for each in left:
+        own = each.numerator * over // (each.denominator * under)
+        weights.append(min(own, most))
+    return weights
 
 
 def multiples(unit: Fraction, weights: Integers) -> tuple[Fraction, ...]:
     """Return unit·k for each weight k; each distinct product is computed once."""
-    found = {k: unit * k for k in set(weights.tolist())}
+    found: dict[int, Fraction] = {}
+    for k in set(weights.tolist()):
+        found[k] = unit * k
     return tuple(map(found.__getitem__, weights.tolist()))
 
 
@@ -87,6 +93,7 @@ class TwoSums:
     """
 
     kind = "two sums"
+    released = "weighted sums of the values and of their complements plus noise"
     levels: Floats
     weights: Integers
     scheme: ratio.Scheme
@@ -221,6 +228,7 @@ class CellSums:
     """
 
     kind = "open cells"
+    released = "a weighted count of the people in each cell plus noise"
     levels: Floats
     weights: Integers
     reach: int
@@ -348,9 +356,13 @@ class LevelCounts:
     """
 
     kind = "counts"
+    released = "a count of the people at budget levels plus noise"
     levels: Floats
     cell_of: Integers
     rates: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.cell_of)
 
     @classmethod
     def of(cls, ladder: Ladder, cap: float | None = None, strict: Fraction = SHARE) -> LevelCounts:
@@ -370,7 +382,7 @@ class LevelCounts:
             cell_of = np.arange(len(ladder.levels))
             lowest = ladder.levels.tolist()
         most = _ENOUGH if cap is None else min(_ENOUGH, cap)
-        spends = [Fraction(min(level, most)) for level in lowest]
+        spends = list(map(Fraction, np.minimum(lowest, most).tolist()))
         low = max(spends) / 32
         rates = (rounded_down((strict if each <= low else SHARE) * each) for each in spends)
         return cls(ladder.levels, cell_of, tuple(rates))
@@ -383,7 +395,7 @@ class LevelCounts:
     def losses(self) -> tuple[Fraction, ...]:
         """The largest loss of a person on each rung."""
         rates = (*self.rates, Fraction(0))
-        return tuple(rates[cell] for cell in self.cell_of.tolist())
+        return tuple(map(rates.__getitem__, self.cell_of.tolist()))
 
     def total(self, tally: Tally | Lined) -> Integers:
         """Return the exact counts of the cells, from the number of people at each level."""
@@ -392,15 +404,17 @@ class LevelCounts:
         np.add.at(counted, cells[cells >= 0], tally.counts[cells >= 0])
         return counted
 
-    @property
+    @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
         """The distribution of the noise of each cell."""
         return tuple(DiscreteLaplace(1 / rate) for rate in self.rates)
 
     def draw(self, source: Source, total: Integers) -> tuple[int, ...]:
         """Draw the noisy counts."""
-        pairs = zip(self.laws, total.tolist(), strict=True)
-        return tuple(law.draw(source) + count for law, count in pairs)
+        drawn = []
+        for law, count in zip(self.laws, total.tolist(), strict=True):
+            drawn.append(law.draw(source) + count)
+        return tuple(drawn)
 
     def typical(self, total: Integers) -> tuple[int, ...]:
         """Return the counts that a plan assumes, which have no noise."""

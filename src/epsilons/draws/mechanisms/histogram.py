@@ -30,7 +30,7 @@ from epsilons.draws.mechanisms.sums import (
 )
 from epsilons.draws.noise import Closed, DiscreteLaplace, PointMass, Source
 from epsilons.errors import PrivacyError
-from epsilons.frozen import storable
+from epsilons.frozen import shared, storable
 from epsilons.risk import Weighing
 from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.types import Floats, Integers, freeze
@@ -131,7 +131,7 @@ class CellTable(ABC):
         """The largest loss of a person at each level; ∞ for people who are used without noise."""
         far = self.reach * self.moves
         surely = tuple(self.law.loss(k * far) for k in self.weights.tolist())
-        return sampled_losses(self.levels, surely, self.keep)
+        return surely if self.keep is None else sampled_losses(self.levels, surely, self.keep)
 
     @property
     def scale(self) -> Fraction:
@@ -142,6 +142,7 @@ class CellTable(ABC):
     def weighing(self) -> Weighing:
         """The estimator of one share, with the integer weights of the mechanism."""
         weights = self.weights.astype(np.float64) * (self.reach / float(self.divisor))
+        freeze(weights)
         return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
     @cached_property
@@ -180,6 +181,7 @@ class Histogram(CellTable):
     """
 
     kind = "cells"
+    released = "a weighted count of the people in each cell plus noise"
     law: DiscreteLaplace | PointMass
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
@@ -213,6 +215,8 @@ class ClosedHistogram(CellTable):
     """
 
     kind = "closed cells"
+    paper = 'Hardt and Talwar, "On the geometry of differential privacy", 2010'
+    released = "a weighted count of the people in each cell plus noise that sums to zero"
     law: Closed
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
@@ -222,8 +226,8 @@ class ClosedHistogram(CellTable):
             PrivacyError: the cells of a level do not sum to one unit per person. The sum over cells
                 gets no noise, so it would reveal this.
         """
-        people = [count * self.reach for count in self.counts.tolist()]
-        if tally.cells.sum(axis=1).tolist() != people:
+        people = self.counts.astype(object) * self.reach  # Python integers do not wrap
+        if tally.cells.sum(axis=1).tolist() != people.tolist():
             raise PrivacyError(
                 "The cells of a level do not sum to one unit for each of its people. Their sum "
                 "gets no noise, so it would reveal this. Nothing was drawn."
@@ -241,6 +245,7 @@ class ClosedHistogram(CellTable):
         return np.asarray(drawn[0] if size is None else drawn)
 
 
+@shared
 def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
     """Build the mechanism of an allocation for frequencies.
 

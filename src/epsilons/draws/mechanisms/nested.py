@@ -16,7 +16,7 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["Nested"]
 
 
-@storable("mechanisms.Nested")
+@storable("mechanisms.Nested", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class Nested:
     """Permute-and-flip that selects the first of nested intervals that is wide enough.
@@ -56,6 +56,11 @@ class Nested:
     """
 
     kind = "nested"
+    released = "a quantile, or an interval around it, by permute-and-flip"
+    paper = (
+        'McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private '
+        'selection", NeurIPS 2020'
+    )
     neighbours = "replace"
     levels: Floats
     weights: Integers

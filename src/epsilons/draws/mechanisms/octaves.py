@@ -57,7 +57,7 @@ LOWS, HIGHS, RARE = _ends()
 freeze(LOWS, HIGHS, RARE)
 
 
-@storable("mechanisms.Octaves")
+@storable("mechanisms.Octaves", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class Octaves:
     """The weight of the people in each octave of the line, with independent noise in each octave.
@@ -85,6 +85,7 @@ class Octaves:
     law: DiscreteLaplace
     neighbours: str
 
+    released = "a weighted count of the people in each octave of the line plus noise"
     reach = 1
     grid = 1
     cells = _CELLS

@@ -261,6 +261,7 @@ class Selection:
     """
 
     kind = "selection"
+    released = "a quantile by the exponential mechanism"
     levels: Floats
     weights: Integers
     scale: int

@@ -58,6 +58,8 @@ class SeveralSums:
     """
 
     kind = "several sums"
+    paper = 'Hardt and Talwar, "On the geometry of differential privacy", 2010'
+    released = "weighted sums of several columns plus joint noise"
     keep = None
     levels: Floats
     counts: Integers
@@ -211,6 +213,7 @@ class Parallel:
     """
 
     kind = "parallel"
+    released = "a weighted sum of the values plus noise for each public group"
     keep = None
     levels: Floats
     parts: tuple[Additive | None, ...]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from epsilons.budgets.allocation import Allocation
 from epsilons.door import Tally
 from epsilons.draws.noise import DiscreteLaplace, Law, PointMass, Source, below_many
-from epsilons.frozen import storable
+from epsilons.frozen import shared, storable
 from epsilons.risk import StairNoise, Weighing
 from epsilons.types import Floats, Integers, freeze
 
@@ -109,6 +109,7 @@ class _WeightedSum:
     def weighing(self) -> Weighing:
         """The estimator of the mean on a unit range, with the integer weights of the mechanism."""
         weights, pieces = self.weights / float(self.divisor), self.law.pieces
+        freeze(weights)
         if pieces.steps > 1:
             stairs = StairNoise(self.law, ratio(Fraction(pieces.steps), self.divisor))
             return Weighing(weights, self.counts, stairs.scale, stairs=stairs)
@@ -166,6 +167,7 @@ class Additive(_WeightedSum):
     """
 
     kind = "sum"
+    released = "a weighted sum of the values plus noise"
     keep: tuple[Fraction, ...] | None = None
     moves: int = 1
 
@@ -212,6 +214,7 @@ class Additive(_WeightedSum):
         return tuple(self.law.loss(-(-k * far // self.grid)) for k in self.weights.tolist())
 
 
+@shared
 def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
     """Build the mechanism of an allocation.
 
@@ -418,6 +421,7 @@ class SumAndSquares(_WeightedSum):
 
     LATER: ClassVar = ("parts",)
     kind = "sum and squares"
+    released = "weighted sums of the values and of their squares plus noise"
     parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN
 
     def total(self, tally: Tally) -> tuple[int, int]:
@@ -499,6 +503,7 @@ def reach_of(grid: int, parts: tuple[Fraction, Fraction]) -> int:
     return math.ceil(a * grid if b <= a else (a + b) ** 2 / (4 * b) * grid + b)
 
 
+@shared
 def build_moments(
     allocation: Allocation,
     *,

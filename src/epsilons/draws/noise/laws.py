@@ -225,7 +225,8 @@ class _Scaled(Law):
     def _many(self, source: Source, size: int) -> NDArray[Any]:
         if self.scale.numerator > WIDEST:
             draws = np.empty(size, dtype=object)
-            draws[:] = [self._one(source) for _ in range(size)]
+            for place in range(size):
+                draws[place] = self._one(source)
             return draws
         parts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
         missing = size

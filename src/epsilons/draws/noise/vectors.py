@@ -339,6 +339,7 @@ class Closed(VectorLaw):
         for n in range(1, self.cells):
             kept = p * excess / (p + excess) if excess > 0.0 else 0.0
             excess = found[n] = ((2 * n + 1) * q2 + n * kept) / (n + 1)
+        found.flags.writeable = False
         return found
 
     @cached_property

@@ -17,7 +17,7 @@ from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
-from epsilons.results.release.estimate import Cells, Scalar, labelled
+from epsilons.results.release.estimate import Cells, Estimate, Scalar, labelled
 from epsilons.results.release.spending import weights_of
 from epsilons.results.report import numbers
 from epsilons.results.report.shown import Written
@@ -438,7 +438,7 @@ class Side(NamedTuple):
 
 
 def side_by_side(
-    estimate: kinds.AnyEstimate,
+    estimate: Estimate,
     words: Words,
     budgets: Budgets | None,
     neighbours: str,
@@ -472,7 +472,7 @@ def side_by_side(
     return tuple(sides)
 
 
-def goal_for(estimate: kinds.AnyEstimate, words: Words, neighbours: str) -> tuple[Goal, SumNoise]:
+def goal_for(estimate: Estimate, words: Words, neighbours: str) -> tuple[Goal, SumNoise]:
     """The goal of an estimate (the error that it minimizes), and the noise of its sums.
 
     Args:

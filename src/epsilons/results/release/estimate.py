@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
 
 import numpy as np
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError, KindError
-from epsilons.frozen import remembered, storable
+from epsilons.frozen import Deferred, remembered, storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
 from epsilons.risk import margins
@@ -43,6 +45,10 @@ class Estimate:
     """The base class of estimates.
 
     Attributes:
+        kind: the kind of result, as JSON states it.
+        value: the published number or numbers.
+        raw: the numbers before they were clipped or projected.
+        margin: the margin of error.
         in_percent: whether its numbers are shares of people.
         each: the noun for what one number describes, singular and plural.
         whole: the name of the quantity that half-widths are compared with, such as "the range".
@@ -57,7 +63,9 @@ class Estimate:
             reports, because these reports can be from that version.
     """
 
+    kind: ClassVar[str]
     value: Any
+    raw: Any
     margin: Any
     in_percent: ClassVar[bool] = False
     each: ClassVar[tuple[str, str]] = ("category", "categories")
@@ -67,11 +75,11 @@ class Estimate:
     joined: ClassVar[str] = ":"
     among: ClassVar[bool] = True
     adds: ClassVar[bool] = False
-    reopens: bool = False
+    reopens: bool = cast(bool, Deferred(False))
 
     @property
     def ranks(self) -> tuple[float, ...]:
-        """For quantiles, the share of people at or below each number; otherwise empty."""
+        """The share of people at or below each number, if it was asked for; otherwise empty."""
         found: tuple[float, ...] = getattr(self.margin, "ranks", ())
         return found
 
@@ -102,6 +110,23 @@ class Estimate:
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
         """A confidence interval for each number, with at least this confidence."""
+        raise NotImplementedError
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """Bound on the error of its numbers, at this confidence."""
+        raise NotImplementedError
+
+    @property
+    def unit(self) -> float:
+        """The factor that converts errors on a unit range to data units."""
+        raise NotImplementedError
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """The estimate as plain data."""
+        raise NotImplementedError
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """The report sheet of a release with this estimate."""
         raise NotImplementedError
 
     def rows(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
@@ -141,11 +166,16 @@ class Estimate:
 
     def reopening(self) -> Self:
         """The estimate for a new release: it reopens if a number was drawn outside the limits."""
+        opened = copy.copy(self)
+        vars(opened).pop("_remembered", None)  # intervals that were not reopened
+        vars(opened)["reopens"] = partial(self.drawn_outside)
+        return opened
+
+    def drawn_outside(self) -> bool:
+        """Whether a number was drawn outside the limits."""
         lo, hi = self.limits
         raw = np.asarray(self.unclipped, dtype=np.float64)
-        own: Any = self  # every estimate is a dataclass
-        opened: Self = replace(own, reopens=True) if ((raw < lo) | (raw > hi)).any() else own
-        return opened
+        return bool(((raw < lo) | (raw > hi)).any())
 
     def kept(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
         """The ends of its intervals as this release states them."""
@@ -274,7 +304,7 @@ class Scalar(Reportable):
     margin: ScalarMargin
     sigma: float | None = None
     alike: bool = False
-    reopens: bool = False
+    reopens: bool = cast(bool, Deferred(False))
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
@@ -446,7 +476,7 @@ class Cells(Reportable):
     margin: CellsMargin
     other: Any = None
     columns: tuple[str | None, ...] = ()
-    reopens: bool = False
+    reopens: bool = cast(bool, Deferred(False))
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
 
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.frozen import remembered, storable
+from epsilons.frozen import Deferred, remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
@@ -129,9 +129,9 @@ class Groups(Estimate):
     public: bool = False
     outside: bool = False
     compared: tuple[tuple[Any, Any], ...] = ()
-    published: tuple[float, ...] | None = None
+    published: tuple[float, ...] | None = cast(Any, Deferred(None))
     shrunk: bool = False
-    reopens: bool = False
+    reopens: bool = cast(bool, Deferred(False))
 
     def __post_init__(self) -> None:
         for first, second in self.compared:
@@ -156,7 +156,7 @@ class Groups(Estimate):
         """The means that comparisons use, without shrinkage."""
         return self.margin.means(self.bounds) if self.shrunk else self.value
 
-    @property
+    @cached_property
     def raw(self) -> Floats:
         """The drawn numbers: shares of cells or, if groups are public, means of groups."""
         return self.margin.drawn

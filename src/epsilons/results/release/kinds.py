@@ -1,26 +1,24 @@
-"""More kinds of estimates: variances, covariances, quantiles, and numbers of people."""
+"""More kinds of estimates: variances, covariances, and numbers of people."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.frozen import remembered, storable
+from epsilons.frozen import Deferred, remembered, storable
 from epsilons.loading import later
-from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
-from epsilons.results.release.grouped import Groups
+from epsilons.results.release.estimate import Estimate, Scalar
 from epsilons.results.report import numbers
 from epsilons.results.report.phrases import short
 from epsilons.risk import margins
 from epsilons.risk.margins import Estimated, Margin
 from epsilons.risk.moments import SoftMoments
-from epsilons.risk.quantiles import QuantilesMargin
 from epsilons.risk.spread import Spread
 from epsilons.risk.weighing import Assumption
-from epsilons.types import Floats, freeze
+from epsilons.types import Floats
 
 if TYPE_CHECKING:
     from epsilons.results.release import said, verdict
@@ -80,7 +78,7 @@ class VarianceEstimate(Scalar):
         return {**super().to_dict(assumption, confidence), "values": list(self.values)}
 
 
-@storable("release.Total")
+@storable("release.Total", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalEstimate(Scalar):
     """The sum of everyone's values.
@@ -129,7 +127,7 @@ class Pair(Estimate):
     beside: Bounds
     margin: SoftMoments
     columns: tuple[str, ...] = ()
-    reopens: bool = False
+    reopens: bool = cast(bool, Deferred(False))
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -161,10 +159,10 @@ class Pair(Estimate):
         """The covariance before it was clipped to its possible range."""
         return self.margin.raw_covariance * self.unit
 
-    def reopening(self) -> Self:
-        """The same, with `reopens` if the covariance or a mean was drawn outside its range."""
-        outside = any(not 0.0 <= self.margin.raw_mean(i) <= 1.0 for i in (0, 1))
-        return replace(self, reopens=True) if outside else super().reopening()
+    def drawn_outside(self) -> bool:
+        """Whether the covariance or a mean was drawn outside its range."""
+        means = (self.margin.raw_mean(i) for i in (0, 1))
+        return any(not 0.0 <= mean <= 1.0 for mean in means) or super().drawn_outside()
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
@@ -316,104 +314,6 @@ def _shown(found: Estimated, *, known: bool) -> tuple[str, str, str]:
     return value if known else said.DASH, low, high
 
 
-# Several quantiles of one column.
-
-
-@storable("release.Quantiles")
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Quantiles(Estimate):
-    """Several quantiles.
-
-    Attributes:
-        value: the quantiles, within the bounds, in ascending order of q.
-        raw: the same as `value`.
-        bounds: the range of the values.
-        margin: the shares q, and the margin of error.
-    """
-
-    kind: ClassVar = "quantiles"
-    each: ClassVar[tuple[str, str]] = ("quantile", "quantiles")
-    phrase: ClassVar[str] = "the values{of}"
-    joined: ClassVar[str] = " of people are at or below"
-    value: Floats
-    raw: Floats
-    bounds: tuple[float, float]
-    margin: QuantilesMargin
-
-    def __post_init__(self) -> None:
-        freeze(self.value, self.raw)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The range of the values."""
-        return self.bounds
-
-    @remembered
-    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """A separate interval for each quantile."""
-        return self.margin.intervals(self.bounds, assumption, confidence)
-
-    @remembered
-    def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Simultaneous intervals for all quantiles."""
-        return self.margin.band(self.bounds, assumption, confidence)
-
-    def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error of every quantile, at this confidence."""
-        low, high = self.band(assumption, confidence)
-        return float(max((self.value - low).max(), (high - self.value).max()))
-
-    @property
-    def unit(self) -> float:
-        """The factor that converts errors on a unit range to data units."""
-        lo, hi = self.bounds
-        return hi - lo
-
-    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as plain data."""
-        low, high = self.interval(assumption, confidence)
-        band_low, band_high = self.band(assumption, confidence)
-        return {
-            "quantiles": self.margin.quantiles.tolist(),
-            "value": self.value.tolist(),
-            "raw": self.raw.tolist(),
-            "interval": [low.tolist(), high.tolist()],
-            "band": [band_low.tolist(), band_high.tolist()],
-            "bounds": list(self.bounds),
-        }
-
-    def further(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """Further columns of a frame: the share of each quantile, and simultaneous intervals."""
-        low, high = self.band(assumption, confidence)
-        return {"quantile": self.margin.quantiles, "band_low": low, "band_high": high}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The shares q, in percent."""
-        return tuple(map(numbers.percent, self.ranks))
-
-    def says(self, release: Release) -> sheet.Sheet:
-        """The report sheet of a release with this estimate."""
-        rows = self.rows(release.assumption, release.confidence)
-        confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
-        heads = ("share of people", f"is at or below{unit}", f"from ({confidence})", "to")
-        table = sheet.SheetTable("rows", heads, tuple(said.cells_of(rows)), "Published quantiles.")
-        title = f"at or below{unit}, {confidence} interval"
-        drawing = sheet.Ranges(rows, title, "people", "quantiles")
-        lo, hi = self.bounds
-        nothing = all(row.low <= lo and row.high >= hi for row in rows)
-        values = said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}")
-        own = said.Own(
-            f"{len(rows)} quantiles",
-            said.told_in_units(release),
-            first=[[table]],
-            people=[said.people_fact(release), said.values_fact(values)],
-            nothing=[said.NOTHING] if nothing else [],
-            figures=[said.drawn(table, drawing, "quantiles")],
-        )
-        return said.sheet_of(release, own)
-
-
 # Numbers of people.
 
 
@@ -454,7 +354,7 @@ class CountEstimate(Estimate):
     raw: int
     law: DiscreteLaplace
     margin: Counting = Counting()
-    reopens: bool = False
+    reopens: bool = cast(bool, Deferred(False))
 
     unit: ClassVar[float] = 1.0
     limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
@@ -493,7 +393,7 @@ class CountEstimate(Estimate):
         return _people_sheet(self, release, ())
 
 
-@storable("release.CountOfSome")
+@storable("release.CountOfSome", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SomeEstimate(Scalar):
     """The number of people in a category, among a public number of people.
@@ -547,8 +447,3 @@ def _people_sheet(
         figures=said.one_number(row, estimate.limits, title, shown, "number"),
     )
     return said.sheet_of(release, own)
-
-
-# All kinds of estimates that a release can contain.
-
-AnyEstimate: TypeAlias = Scalar | Cells | VectorEstimate | Pair | Quantiles | CountEstimate | Groups

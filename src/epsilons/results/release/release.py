@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
 from epsilons.results.release.derived import Derived, Side, Tabled, goal_for, side_by_side, stakes
-from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
+from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
 from epsilons.results.release.spending import (
     ByLevel,
     Expected,
@@ -102,7 +102,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     LATER: ClassVar = ("ledger", "person", "menu")
     statistic: str
-    estimate: kinds.AnyEstimate
+    estimate: Estimate
     n: int | None
     n_is_noisy: bool = False
     method: str
@@ -111,7 +111,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     related: bool | float
     loss: str
     confidence: float
-    risk: float
+    risk: float = cast(float, frozen.Deferred())
     exact: bool
     spent: Spending
     expected: Expected | None = None
@@ -352,8 +352,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     @property
     def risk_kind(self) -> str:
         """The kind of `risk`: the exact worst case, a proven bound, or an approximation."""
-        if self.estimate.margin.kind is not None:
-            return self.estimate.margin.kind
+        kind: str | None = self.estimate.margin.kind
+        if kind is not None:
+            return kind
         return "worst case over all data" if self.exact else "proven bound over all data"
 
     @property
@@ -425,7 +426,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             "n_is_noisy": self.n_is_noisy,
             "method": self.method,
             "neighbours": self.neighbours,
-            "neighbours_are": words.neighbours_are(self.neighbours),
+            "neighbours_are": words.NEIGHBOURS[self.neighbours],
             "about": self.about,
             "related": self.related,
             "loss": self.loss,

@@ -318,7 +318,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             how = f"{one.statistic}, method {one.method}{column}"
             yield sheet.Fact(block.name, f"{how}. {one.treats}".strip())
         yield from (sheet.Fact("Menu", each) for each in said.once(one.menu for one in self.each))
-        yield sheet.Fact("Neighbours", words.neighbours_are(self.each[0].neighbours))
+        yield sheet.Fact("Neighbours", words.NEIGHBOURS[self.each[0].neighbours])
         yield from said.in_a_ledger(self.each)
 
     def statement(self, length: Length = "public") -> str:

@@ -27,8 +27,14 @@ from epsilons.results.release.verdict import (
     to_two_digits,
 )
 from epsilons.results.report.numbers import aligned, budget, number, percent
-from epsilons.results.report.phrases import COVERS_ALL, SIDES, short, side_name, why_worse
-from epsilons.results.report.phrases import related_words as how
+from epsilons.results.report.phrases import (
+    COVERS_ALL,
+    SIDES,
+    related_words as how,
+    short,
+    side_name,
+    why_worse,
+)
 from epsilons.results.report.sheet import (
     Fact,
     Facts,
@@ -566,7 +572,7 @@ def _made(release: Release) -> Iterator[Fact]:
         loss = f"the forecast width of the {percent(release.confidence)} interval"
     yield Fact("Method", release.method)
     yield Fact("Minimized", loss)
-    yield Fact("Neighbours", words.neighbours_are(release.neighbours))
+    yield Fact("Neighbours", words.NEIGHBOURS[release.neighbours])
     if release.name is not None:
         yield Fact("Column", release.name)
     if release.unit is not None:

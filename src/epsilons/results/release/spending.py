@@ -198,7 +198,7 @@ class ByLevel(Spending):
         return repr(self.rows)
 
 
-@storable("release.PerWeight")
+@storable("release.PerWeight", since="0.3.0")
 @dataclass(frozen=True, eq=False, repr=False)
 class PerWeight(ByLevel):
     """Spending of people who have weights: rows are for someone of average weight.

@@ -17,7 +17,7 @@ from epsilons.results.report.numbers import legible, number, percent
 from epsilons.results.report.phrases import short
 from epsilons.results.report.sheet import Note
 
-__all__ = ["PACKAGE", "PAPERS", "STAGES", "notes", "statement"]
+__all__ = ["PACKAGE", "PAPERS", "notes", "statement"]
 
 _QUOTED: Final = 6
 """The maximum number of quoted numbers for one release."""
@@ -67,32 +67,6 @@ _NEIGHBOURS: Final = {
     "local": "the local model, that is, for what person i sends if they have one value or another",
 }
 
-STAGES: Final = {
-    "sum": "a weighted sum of the values plus noise",
-    "sum and squares": "weighted sums of the values and of their squares plus noise",
-    "several sums": "weighted sums of several columns plus joint noise",
-    "parallel": "a weighted sum of the values plus noise for each public group",
-    "cells": "a weighted count of the people in each cell plus noise",
-    "closed cells": "a weighted count of the people in each cell plus noise that sums to zero",
-    "selection": "a quantile by the exponential mechanism",
-    "octaves": "a weighted count of the people in each octave of the line plus noise",
-    "open octaves": "a weighted count of the people in each octave of the line plus noise",
-    "nested": "a quantile, or an interval around it, by permute-and-flip",
-    "two sums": "weighted sums of the values and of their complements plus noise",
-    "open cells": "a weighted count of the people in each cell plus noise",
-    "counts": "a count of the people at budget levels plus noise",
-    "crossing": "a quantile by a noisy search",
-    "diffusion": "a range by noisy searches on a sample of the people",
-    "reduction": "noisy counts, a range and a sum plus noise, on a sample of the people",
-    "sampled sum": "sums plus noise over people who were kept at random",
-    "bit": "a randomized response",
-    "mean": "a randomized response about the value, rounded at random, or a step near it with a "
-    "higher probability than others, or the value plus noise",
-    "vector": "a randomized response about random directions",
-    "frequencies": "randomized responses about categories",
-}
-"""A description of the output of each kind of mechanism."""
-
 PAPERS: Final = {
     'Jorgensen, Yu and Cormode, "Conservative or liberal? Personalized differential privacy", ICDE '
     "2015": "",
@@ -119,13 +93,9 @@ PAPERS: Final = {
     'Wang, Xiao, Yang, Zhao, Hui, Shin, Shin and Yu, "Collecting and analyzing multidimensional '
     'data with local differential privacy", ICDE 2019': "piecewise",
     'McSherry and Talwar, "Mechanism design via differential privacy", 2007': "selection",
-    'McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private selection",'
-    " NeurIPS 2020": "nested",
-    'Hardt and Talwar, "On the geometry of differential privacy", 2010': (
-        "closed-cells several-sums"
-    ),
 }
-"""Papers, as in docs/references.md, each with the methods and mechanisms that it is cited for."""
+"""Papers, as in docs/references.md, each with the methods and mechanisms that it is cited for. Some
+mechanisms name a `paper` of their own."""
 
 PACKAGE: Final = "The epsilons developers, epsilons"
 """The authors and the title, as in CITATION.cff."""
@@ -217,14 +187,16 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
         "their budget ε_i."
     )
     cites, drew = {model}, "Each person's device drew" if model == "local" else "The mechanism drew"
+    own: dict[str, None] = {}
     for one in releases:
         stages = getattr(one.mechanism, "stages", (one.mechanism,))
-        kinds = dict.fromkeys(stage.kind for stage in stages)
+        kinds = {stage.kind: stage.released for stage in stages}
         method = one.method.removeprefix("local ").partition(",")[0]
         cites |= {method, method.partition("-")[0], *(kind.replace(" ", "-") for kind in kinds)}
+        own |= dict.fromkeys(getattr(stage, "paper", "") for stage in stages)
         yield _joined(
             _result(one, "was"),
-            f"{drew} {', then '.join(STAGES[kind] for kind in kinds)}, exactly and on integers. "
+            f"{drew} {', then '.join(kinds.values())}, exactly and on integers. "
             f'The method was "{one.method}".',
         )
     rows = [row for row in spent if row.epsilon > 0.0]
@@ -250,7 +222,7 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
     day = f" on {releases[0].date} (UTC)" if releases[0].date else ""
     yield f"Results were computed{day} with epsilons{version}."
     papers = [paper for paper, by in PAPERS.items() if not by or cites & {*by.split()}]
-    yield f"References: {'; '.join([PACKAGE + version, *papers])}."
+    yield f"References: {'; '.join([PACKAGE + version, *papers, *filter(None, own)])}."
 
 
 # Sentences that the statements share.

@@ -12,39 +12,27 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.results.report.files import picture_ready, ready, write_page, write_picture
-    from epsilons.results.report.numbers import (
-        aligned,
-        group_name,
-        names_of,
-        number,
-        percent,
-        points,
-        to_json,
+    from epsilons.results.report.files import (
+        picture_ready as picture_ready,
+        ready as ready,
+        write_page as write_page,
+        write_picture as write_picture,
     )
-    from epsilons.results.report.phrases import few_at_each, held_back, weak_budgets
-    from epsilons.results.report.sheet import Row, Sheet
-    from epsilons.results.report.text import table, wrapped
+    from epsilons.results.report.numbers import (
+        aligned as aligned,
+        group_name as group_name,
+        names_of as names_of,
+        number as number,
+        percent as percent,
+        points as points,
+        to_json as to_json,
+    )
+    from epsilons.results.report.phrases import (
+        few_at_each as few_at_each,
+        held_back as held_back,
+        weak_budgets as weak_budgets,
+    )
+    from epsilons.results.report.sheet import Row as Row, Sheet as Sheet
+    from epsilons.results.report.text import table as table, wrapped as wrapped
 else:
     __getattr__, __dir__ = names(__name__)
-
-__all__ = [
-    "Row",
-    "Sheet",
-    "aligned",
-    "few_at_each",
-    "group_name",
-    "held_back",
-    "names_of",
-    "number",
-    "percent",
-    "picture_ready",
-    "points",
-    "ready",
-    "table",
-    "to_json",
-    "weak_budgets",
-    "wrapped",
-    "write_page",
-    "write_picture",
-]

@@ -628,7 +628,7 @@ class OpenReach(Reach):
         return Leaning(weights, np.ones(len(weights)) if self.people is None else self.people)
 
 
-@storable("risk.OpenGroups")
+@storable("risk.OpenGroups", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenGroupedMeans(Behind, GroupMargins):
     """Margin of means by group, for an unknown number of people and private membership.

@@ -276,7 +276,7 @@ class PublicGroups(Margin):
         return _SPLITS
 
 
-@storable("risk.PublicGroupsEvenly")
+@storable("risk.PublicGroupsEvenly", since="0.3.0")
 @dataclass(frozen=True, eq=False)
 class PublicGroupsEvenly(PublicGroups):
     """`PublicGroups` with a fixed split where budgets are sampled together with the values.

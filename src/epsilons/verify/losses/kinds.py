@@ -5,21 +5,19 @@ from __future__ import annotations
 import decimal
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from epsilons.errors import PrivacyError
+from epsilons.loading import later
 from epsilons.verify.losses.laws import NEAR, one_number
-from epsilons.verify.losses.selection import diffused_losses, nested_losses, selection_losses
-from epsilons.verify.losses.sums import (
-    SUMS,
-    exact_additive,
-    pair_losses,
-    several_losses,
-    squares_losses,
-)
 from epsilons.verify.verdict import Verdict, budgets_of
+
+if TYPE_CHECKING:
+    from epsilons.verify import table
+else:
+    table = later("epsilons.verify.table")
 
 # One checker for each kind of mechanism.
 
@@ -62,16 +60,16 @@ def exact(mechanism: object) -> Verdict:
         (True, True)
     """
     kind = getattr(mechanism, "kind", None)
-    if kind not in KINDS:
-        known = ", ".join(repr(each) for each in KINDS)
+    if kind not in table.EXACT:
+        known = ", ".join(map(repr, table.EXACT))
         raise PrivacyError(
             f"The mechanism must declare its `kind`, one of {known}: what a person can move in it "
             "follows from that."
         )
-    return KINDS[kind](mechanism)
+    return table.EXACT[kind](mechanism)
 
 
-def _composed(mechanism: Any) -> Verdict:
+def composed_loss(mechanism: Any) -> Verdict:
     """Check a composition: each person's losses add up, and each stage must match its charge."""
     budgets = budgets_of(mechanism.levels)
     stages, charges = tuple(mechanism.stages), tuple(mechanism.charges)
@@ -99,7 +97,7 @@ def _composed(mechanism: Any) -> Verdict:
     return Verdict(budgets, losses, exact=whole, neighbours=verdicts[0].neighbours)
 
 
-def _parallel(mechanism: Any) -> Verdict:
+def parallel_loss(mechanism: Any) -> Verdict:
     """Check parallel composition: the loss at a level is its largest loss in any group.
 
     A person is in one group, and only the mechanism of that group affects them. Groups are public,
@@ -129,7 +127,7 @@ def _tosses(stage: Any) -> bool:
     return stage.kind in _TOSSED or getattr(stage, "keep", None) is not None
 
 
-def _reduced(mechanism: Any) -> Verdict:
+def reduced_loss(mechanism: Any) -> Verdict:
     """Check a mechanism that counts people by octave of ε, and then fills a number of slots.
 
     The counts are noisy. The number of slots, and their budgets, are public. A person's loss is the
@@ -158,7 +156,7 @@ def _reduced(mechanism: Any) -> Verdict:
     return Verdict(counted.budgets, losses, exact=False, neighbours="add-remove")
 
 
-def _counted(mechanism: Any) -> Verdict:
+def counted_loss(mechanism: Any) -> Verdict:
     """Check counts: a person moves the count of their own cell by one, and no other count."""
     budgets = budgets_of(mechanism.levels)
     laws = mechanism.laws
@@ -169,53 +167,6 @@ def _counted(mechanism: Any) -> Verdict:
         raise PrivacyError("The mechanism does not give each rung one cell.")
     losses = tuple(rates[cell] if cell >= 0 else Fraction(0) for cell in cells)
     return Verdict(budgets, losses, exact=True, neighbours="add-remove")
-
-
-def _paired(mechanism: Any) -> Verdict:
-    budgets = budgets_of(mechanism.levels)
-    return Verdict(budgets, pair_losses(mechanism), exact=True, neighbours="add-remove")
-
-
-def _squared(mechanism: Any) -> Verdict:
-    budgets = budgets_of(mechanism.levels)
-    return Verdict(budgets, squares_losses(mechanism), exact=True, neighbours="replace")
-
-
-def _several(mechanism: Any) -> Verdict:
-    budgets = budgets_of(mechanism.levels)
-    return Verdict(budgets, several_losses(mechanism), exact=True, neighbours="replace")
-
-
-def _selected(mechanism: Any) -> Verdict:
-    budgets = budgets_of(mechanism.levels)
-    losses = selection_losses(mechanism)
-    return Verdict(budgets, losses, exact=False, neighbours=mechanism.neighbours)
-
-
-def _nested(mechanism: Any) -> Verdict:
-    budgets = budgets_of(mechanism.levels)
-    return Verdict(budgets, nested_losses(mechanism), exact=False, neighbours="replace")
-
-
-def _diffused(mechanism: Any) -> Verdict:
-    budgets = budgets_of(mechanism.levels)
-    return Verdict(budgets, diffused_losses(mechanism), exact=False, neighbours="replace")
-
-
-KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
-    **dict.fromkeys(SUMS, exact_additive),
-    "sum and squares": _squared,
-    "several sums": _several,
-    "two sums": _paired,
-    "counts": _counted,
-    "selection": _selected,
-    "nested": _nested,
-    "diffusion": _diffused,
-    "composition": _composed,
-    "parallel": _parallel,
-    "reduction": _reduced,
-}
-"""The checker for each kind of mechanism."""
 
 
 # The exact privacy loss of a local randomizer, by enumeration of all its outputs.

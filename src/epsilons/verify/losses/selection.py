@@ -1,4 +1,4 @@
-"""Privacy losses of selections: of a weighted quantile, and of one of nested intervals.
+"""Privacy losses of selections of a weighted quantile.
 
 P(candidate) ∝ prior·e^{−u/scale}. Let `before`, `in` and `after` be the total weights of the people
 before, in and after the candidate. For the odds (l, r), u = max(0, r·before − l·(in + after),
@@ -6,9 +6,6 @@ l·after − r·(before + in)), an integer. The checker computes u independently
 It compares u with the mechanism's exponents for some candidates, on many small data sets and their
 neighbours. If a person changes, u changes for each candidate. The loss follows from the largest
 difference between these changes for two candidates.
-
-The same holds for permute-and-flip, which selects one of several nested intervals and defines u
-differently.
 """
 
 from __future__ import annotations
@@ -31,12 +28,10 @@ _DIGITS, _TRUSTED = 60, 45
 """Significant digits of the computation, and the number of digits that are relied on."""
 
 _MOST = 2**20
-_HEAVY = 2**10
-"""The large weight in the test data sets, which also contain the small weights 1 and 2. For nested
-intervals there are two large weights, multiples of `_HEAVY`."""
+"""The large weight in the test data sets, which also contain the small weights 1 and 2."""
 
 
-class _Selecting(Protocol):
+class SelectionFields(Protocol):
     """The fields that every selection has."""
 
     @property
@@ -52,7 +47,7 @@ class _Selecting(Protocol):
         """The divisor of u in the exponent."""
 
 
-class SelectionMechanism(_Selecting, Protocol):
+class SelectionMechanism(SelectionFields, Protocol):
     """The fields of a selection that the checker reads."""
 
     @property
@@ -94,7 +89,7 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     _check_prior(mechanism.candidates)
     probes = _probes(mechanism.candidates)
     cells = probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1
-    _check_moves(
+    check_moves(
         lambda people: _exponents(mechanism, people),
         cells,
         (1, 2, _MOST),
@@ -104,95 +99,7 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
     return tuple(Fraction(k * spread, scale) for k in weights)
 
 
-class NestedMechanism(_Selecting, Protocol):
-    """The fields of a selection of nested intervals that the checker reads."""
-
-    @property
-    def starts(self) -> Any:
-        """The first cell of each interval."""
-
-    @property
-    def ends(self) -> Any:
-        """The cell that follows the last cell of each interval."""
-
-    @property
-    def parts(self) -> int:
-        """The denominator of `low` and `high`."""
-
-    @property
-    def low(self) -> int:
-        """The part of the weight that may be before an interval."""
-
-    @property
-    def high(self) -> int:
-        """The part of the weight that must be before the end of an interval."""
-
-    def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
-        """Return u/scale of an interval."""
-
-
-def nested_losses(mechanism: NestedMechanism) -> tuple[Fraction, ...]:
-    """Return an upper bound on the privacy loss of a person at each level: 2·parts·weight/scale.
-
-    An interval is accepted with probability e^{−(u − min u)/scale}. Permute-and-flip selects each
-    interval as if every −u/scale had its own exponential noise, and the largest sum were selected.
-    So the loss is at most the largest difference between the changes of u/scale for two intervals.
-
-    Args:
-        mechanism: one stage of a release of quantiles.
-
-    Raises:
-        PrivacyError: the exponents are not those of such a selection, or change too much.
-    """
-    parts = whole(mechanism.parts, 1, "The denominator of a rank")
-    scale = whole(mechanism.scale, 1, "The divisor of a distance")
-    weights = weights_of(mechanism, len(mechanism.levels))
-    if not len(mechanism.starts) == len(mechanism.ends) >= 1:
-        raise PrivacyError("Every interval must have one start and one end.")
-    middle = len(mechanism.starts) // 2
-    start, end = int(mechanism.starts[middle]), int(mechanism.ends[middle])
-    # The weights of two heavy people. If one is before an interval and the other after it, there
-    # can be too much weight on both sides of the interval.
-    heavy = min(max((mechanism.low + mechanism.high) // 2, 1), parts)
-    _check_moves(
-        lambda people: _nested_exponents(mechanism, people),
-        (start - 1, start, end - 1, end),
-        (1, 2, _HEAVY * heavy, _HEAVY * (parts - heavy)),
-        "replace",
-        Fraction(2 * parts, scale),
-    )
-    return tuple(Fraction(2 * parts * k, scale) for k in weights)
-
-
-def _nested_exponents(
-    mechanism: NestedMechanism, people: Sequence[tuple[int, int]]
-) -> list[Fraction]:
-    """Return the exponents of some intervals, checked against a direct count of people."""
-    cells = sorted({cell for cell, _ in people})
-    masses = [sum(k for at, k in people if at == cell) for cell in cells]
-    everyone = sum(masses)
-
-    def surplus(at: int) -> int:
-        before = sum(k for cell, k in people if cell < mechanism.starts[at])
-        upto = sum(k for cell, k in people if cell < mechanism.ends[at])
-        return min(
-            mechanism.low * everyone - mechanism.parts * before,
-            mechanism.parts * upto - mechanism.high * everyone,
-        )
-
-    last = len(mechanism.starts) - 1
-    near = {0, 1, last // 2, last // 2 + 1, last - 1, last}
-    found = []
-    for at in sorted(each for each in near if 0 <= each <= last):
-        distance = max(0, -surplus(at), surplus(at - 1) if at else 0)
-        exponent = mechanism.exponent(at, np.array(cells), np.array(masses))
-        if exponent != Fraction(distance, mechanism.scale):
-            raise PrivacyError("An exponent is not the distance of an interval over the scale.")
-        found.append(exponent)
-    return found
-
-
-def _check_moves(
+def check_moves(
     exponents: Callable[[list[tuple[int, int]]], list[Fraction]],
     cells: Sequence[int],
     weights: Sequence[int],

@@ -11,13 +11,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilons.errors import PrivacyError
+from epsilons.loading import later
 from epsilons.verify.fit import Stream
-from epsilons.verify.losses.sums import SUMS
+
+if TYPE_CHECKING:
+    from epsilons.verify import table
+else:
+    table = later("epsilons.verify.table")
 
 # How far one person can move a total. The limit follows from the kind of the mechanism, from its
 # weights, and from its reach: the most that a person of weight 1 contributes.
@@ -60,9 +65,9 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
         PrivacyError: the kind of the mechanism is unknown.
     """
     kind = step.mechanism.kind
-    if kind not in _KINDS:
+    if kind not in table.MOVES:
         raise PrivacyError(f"How far a person moves a total of the kind {kind!r} is not known.")
-    return _KINDS[kind](step, first, second, person)
+    return table.MOVES[kind](step, first, second, person)
 
 
 def level_of(step: Any, epsilon: Fraction | float) -> int:
@@ -99,7 +104,7 @@ def _gained_and_given(change: Change) -> tuple[int, int]:
     return sum(max(by, 0) for _, by in change), sum(max(-by, 0) for _, by in change)
 
 
-def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def sum_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check one sum, rounded down to a lattice: it moves by at most k·reach/grid, rounded up."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
@@ -107,7 +112,7 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
     return by != 0, abs(by) <= -(-heaviest * int(mechanism.reach) // int(mechanism.grid))
 
 
-def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def parallel_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check one sum per public group: only a group with people at the person's level can move.
 
     Nobody moves between public groups, so at most one group moves.
@@ -126,7 +131,7 @@ def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
     return True, abs(by) <= -(-weight * int(part.reach) // int(part.grid))
 
 
-def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def squares_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check a sum and a sum of squares, which together move by at most ceil(k·reach/grid) + 1."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
@@ -135,7 +140,7 @@ def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, 
     return by != 0, by <= (most if heaviest else 0)
 
 
-def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def cells_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check cells: a person removes at most their old contribution and adds their new one."""
     mechanism = step.mechanism
     before, after = _weights(step, person)
@@ -145,16 +150,16 @@ def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bo
     return bool(change), gained <= after * reach and given <= before * reach
 
 
-def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def closed_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check cells with a public total, which changes by exactly the difference in weight."""
-    moved_at_all, little = _cells(step, first, second, person)
+    moved_at_all, little = cells_moved(step, first, second, person)
     before, after = _weights(step, person)
     change = _differences(first, second)
     whole = (after - before) * int(step.mechanism.reach)
     return moved_at_all, little and sum(by for _, by in change) == whole
 
 
-def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def two_sums_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check Σ k·x and Σ k·(1 − x): gains are at most the new weight, losses at most the old."""
     mechanism = step.mechanism
     (a, b), (c, d) = mechanism.matrix
@@ -166,7 +171,7 @@ def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
     return (p, q) != (0, 0), gained <= after and given <= before
 
 
-def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def counts_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check counts: a person is counted once, in the cell of their level, or not at all."""
     cells = step.mechanism.cell_of
     before, after = (
@@ -178,7 +183,7 @@ def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, b
     return bool(change), fits
 
 
-def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
+def selection_moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
     """Check a selection: a person's weight is in one candidate, or divided among several."""
     before, after = _weights(step, person)
     if all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
@@ -190,18 +195,6 @@ def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool
     np.add.at(by, at, masses)
     gained, given = _gained_and_given([(0, each) for each in by[by != 0].tolist()])
     return gained + given > 0, gained <= after and given <= before
-
-
-_KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] = {
-    **{kind: _cells if said.cells else _sum for kind, said in SUMS.items() if kind != "report"},
-    "closed cells": _closed_cells,
-    "sum and squares": _squares,
-    "two sums": _two_sums,
-    "parallel": _parallel,
-    "counts": _counts,
-    "selection": _selection,
-    "nested": _selection,
-}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
