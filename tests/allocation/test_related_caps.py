@@ -17,7 +17,7 @@ from epsilons.budgets.allocation import RULES, best_cap
 from epsilons.budgets.levels import Budgets
 from epsilons.loading import later
 from epsilons.parameters import CHOICES
-from epsilons.risk import OPEN, Weighing
+from epsilons.risk import INDEPENDENT, Weighing
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
@@ -81,7 +81,7 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
     # The best cap of the scan is nearly as good. So the scan minimizes the same risk.
     assert mine >= float(risks.min()) * (1.0 - 1e-4)
     goal = MeanGoal(assumption, "mse", 0.95)
-    assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, OPEN)
+    assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, INDEPENDENT)
 
 
 @pytest.mark.parametrize("name", PEOPLE)

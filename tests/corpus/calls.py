@@ -19,7 +19,7 @@ RANGE: Final = [0, 100]
 REPLACE: Final[Call] = {}
 OFFERED: Final[Call] = {"neighbours": "add-remove", "levels": LEVELS}
 EXPECTED: Final[Call] = {"neighbours": "add-remove", "levels": GUESSED}
-OPEN: Final[Call] = {"neighbours": "add-remove"}
+ADD_REMOVE: Final[Call] = {"neighbours": "add-remove"}
 SAMPLE: Final[Call] = {"about": "population", "related": False}
 GAUSSIAN: Final[Call] = {**SAMPLE, "bounds": None, "shape": "gaussian"}
 POLICIES: Final = {"exclude": {"missing": "exclude"}, "midpoint": {"missing": "midpoint"}}
@@ -189,11 +189,15 @@ def _means() -> dict[str, Call]:
     calls["private groups, a sample"] = mean(by="place", groups=PLACES, **SAMPLE)
     for name in OPEN_MEANS:
         calls[f"{name}, add-remove"] = mean(method=name, **EXPECTED)
-    calls["hourglass, one epsilon, add-remove"] = mean(method="hourglass", epsilon=4.0, **OPEN)
-    calls["staircase2d, one epsilon, add-remove"] = mean(method="staircase2d", epsilon=4.0, **OPEN)
+    calls["hourglass, one epsilon, add-remove"] = mean(
+        method="hourglass", epsilon=4.0, **ADD_REMOVE
+    )
+    calls["staircase2d, one epsilon, add-remove"] = mean(
+        method="staircase2d", epsilon=4.0, **ADD_REMOVE
+    )
     calls["counted people, add-remove"] = mean(**OFFERED)
-    calls["a cap, add-remove"] = mean(cap=0.8, related=False, **OPEN)
-    calls["no levels, add-remove"] = mean(epsilon="own", **SAMPLE, **OPEN)
+    calls["a cap, add-remove"] = mean(cap=0.8, related=False, **ADD_REMOVE)
+    calls["no levels, add-remove"] = mean(epsilon="own", **SAMPLE, **ADD_REMOVE)
     calls["one weight, add-remove"] = mean(cap=0.3, **OFFERED)
     for name, terms in (("", REPLACE), (", add-remove", EXPECTED)):
         calls[f"found{name}"] = mean(bounds=None, epsilon="generous", **terms)
@@ -224,7 +228,7 @@ def _shares() -> dict[str, Call]:
     calls["bins"] = bins(other="none", values="holes")
     for name in ("transformed", "total"):
         calls[f"{name}, add-remove"] = shares(method=name, **EXPECTED)
-    calls["total, one epsilon, add-remove"] = shares(method="total", epsilon=1.0, **OPEN)
+    calls["total, one epsilon, add-remove"] = shares(method="total", epsilon=1.0, **ADD_REMOVE)
     calls["counted people, add-remove"] = shares(**OFFERED)
     calls["one weight, add-remove"] = shares(cap=0.3, **OFFERED)
     calls["bins, add-remove"] = bins(values="holes", **EXPECTED)
@@ -247,7 +251,7 @@ def _others() -> dict[str, Call]:
         calls[f"variance, {name}"] = variance(method=name)
         calls[f"covariance, {name}"] = covariance(method=name)
     calls["quantile, a sample"] = quantile(**SAMPLE)
-    calls["count"] = count(values="minutes", epsilon=1.0, **OPEN)
+    calls["count"] = count(values="minutes", epsilon=1.0, **ADD_REMOVE)
     calls["count, levels"] = count(**OFFERED)
     calls["count, a column"] = count(values="minutes", **OFFERED)
     calls["count, levels and guesses"] = count(**EXPECTED)

@@ -98,7 +98,7 @@ FACTS: dict[str, dict[str, Any]] = {
     "a cap": {"cap": 3.0},
 }
 
-OPEN: dict[str, Any] = {
+QUESTIONS_ADD_REMOVE: dict[str, Any] = {
     "mean": lambda values: ep.Mean(values, bounds=(0, 1)),
     "mean, stairs": lambda values: ep.Mean(values, bounds=(0, 1), method="hourglass"),
     "mean, related": lambda values: ep.Mean(values, bounds=(0, 1), about="people", related=True),
@@ -117,23 +117,23 @@ def public(step: Draw) -> Any:
 
 
 # Staircase noise needs declared levels, and thousands of rungs (budget levels) are slow.
-OPENLY = [
+UNDER_ADD_REMOVE = [
     (name, facts, parts)
-    for name in OPEN
+    for name in QUESTIONS_ADD_REMOVE
     for facts in FACTS
     for parts in (1, 3)
     if "levels" in FACTS[facts] or (name != "mean, stairs" and parts == 1)
 ]
 
 
-@pytest.mark.parametrize(("name", "facts", "parts"), OPENLY)
+@pytest.mark.parametrize(("name", "facts", "parts"), UNDER_ADD_REMOVE)
 def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, parts: int) -> None:
     fine = "levels" not in FACTS[facts]
 
     def run(who: str, earlier: Run | None = None) -> Run:
         values, epsilon = EVERYBODY[who]
         call = called(epsilon, "add-remove", parts=parts, **FACTS[facts])
-        return driven(OPEN[name](values), call, earlier)
+        return driven(QUESTIONS_ADD_REMOVE[name](values), call, earlier)
 
     for leading in ("many", "nobody")[: 1 if fine else None]:
         first = run(leading)

@@ -24,8 +24,8 @@ VALUES = RNG.normal(20.0, 3.0, PEOPLE)
 COLOURS = [("red", "green", "blue")[k % 3] for k in range(PEOPLE)]
 EPSILON = RNG.choice([0.3, 1.0, 2.5], PEOPLE)
 MANY = np.exp(RNG.uniform(-3.0, 2.0, PEOPLE))
-OPEN: dict[str, Any] = {"neighbours": "add-remove"}
-LEVELS: dict[str, Any] = {**OPEN, "levels": [0.3, 1.0, 2.5]}
+ADD_REMOVE: dict[str, Any] = {"neighbours": "add-remove"}
+LEVELS: dict[str, Any] = {**ADD_REMOVE, "levels": [0.3, 1.0, 2.5]}
 
 
 def mean(**more: Any) -> ep.Release:
@@ -54,9 +54,9 @@ RELEASES: dict[str, Any] = {
     "staircase": lambda: mean(epsilon=6.0, method="staircase"),
     "minimax": lambda: mean(method="minimax", loss="pac", about="people", related=True),
     "add-remove": lambda: mean(**LEVELS),
-    "fine ladder": lambda: mean(related=False, **OPEN),
-    "hourglass": lambda: mean(epsilon=4.0, method="hourglass", **OPEN),
-    "staircase2d": lambda: mean(epsilon=4.0, method="staircase2d", **OPEN),
+    "fine ladder": lambda: mean(related=False, **ADD_REMOVE),
+    "hourglass": lambda: mean(epsilon=4.0, method="hourglass", **ADD_REMOVE),
+    "staircase2d": lambda: mean(epsilon=4.0, method="staircase2d", **ADD_REMOVE),
     "independent": lambda: mean(method="independent", **LEVELS),
     "found": lambda: mean(bounds=None),
     "found, add-remove": lambda: mean(bounds=None, **LEVELS),

@@ -21,7 +21,7 @@ from epsilons.results.release.verdict import (
     to_two_digits,
 )
 from epsilons.results.report.sheet import Figure, Interval, Ranges
-from epsilons.risk import OPEN
+from epsilons.risk import INDEPENDENT
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
 from epsilons.types import Floats
@@ -319,11 +319,11 @@ def test_the_best_single_budget_is_the_best_for_the_error_that_is_compared() -> 
     """With loss="pac", dropping strict people can have a larger typical error than keeping them."""
     people = ep.Budgets({0.0081: 285, 0.0586: 2516, 3.7756: 794})
     goal = MeanGoal(RELATED, "pac", 0.95)
-    gain = gain_of(people, goal, OPEN, 0.01)
+    gain = gain_of(people, goal, INDEPENDENT, 0.01)
     assert gain is not None
     assert gain.over_single == gain.over_strictest
     assert gain.left_out == 0
     assert gain.single == gain.strictest
-    dropped = gain_of(people, MeanGoal(RELATED, "mse", 0.95), OPEN, 0.01)
+    dropped = gain_of(people, MeanGoal(RELATED, "mse", 0.95), INDEPENDENT, 0.01)
     assert dropped is not None
     assert dropped.over_single <= dropped.over_strictest

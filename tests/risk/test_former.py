@@ -15,10 +15,10 @@ from epsilons.draws.noise import Laplaces
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import former, ratio
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.groups.margins import OpenGroupedMeans
+from epsilons.risk.groups.margins import RatioGroups
 from epsilons.risk.margins import Behind, Ratio, RatioCells, RatioCut, RatioMean
 from epsilons.risk.moments import Function
-from epsilons.risk.quantiles import OpenQuantiles
+from epsilons.risk.quantiles import RatioQuantiles
 from epsilons.risk.shares import TotalledCells
 from epsilons.risk.tested import RatioTests
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
@@ -54,7 +54,7 @@ MADE: dict[str, tuple[type[Behind], type[Behind], dict[str, Any]]] = {
         {**CELLS, "whole": 15_000.0, "whole_scale": 9.0},
     ),
     "moments": (RatioTests, former.FormerTests, {**CELLS, "slack": 0.0}),
-    "groups": (OpenGroupedMeans, former.FormerGroups, GROUPS),
+    "groups": (RatioGroups, former.FormerGroups, GROUPS),
 }
 
 
@@ -65,12 +65,12 @@ def ends(margin: Any, assumption: Assumption, beta: float) -> list[float]:
         return list(margin.unit(assumption, level))
     if isinstance(margin, RatioTests):
         return [margin.far(Function(np.array([0.0, 0.5, 1.0]), 1.0), assumption, beta)]
-    if isinstance(margin, OpenGroupedMeans):
+    if isinstance(margin, RatioGroups):
         found = [*margin.shares(assumption, level)[1:]]
         return np.concatenate(found).tolist()
     found = [*margin.intervals(margin.drawn, assumption, level)]
     if not isinstance(margin, TotalledCells):
-        quantiles = OpenQuantiles(np.array([0.4]), margin)
+        quantiles = RatioQuantiles(np.array([0.4]), margin)
         found.append(np.array(quantiles.one(0, (0.0, 1.0), assumption, level)))
     return np.concatenate(found).tolist()
 
@@ -95,8 +95,8 @@ def test_equal_weights_that_counts_chose_leave_counts_their_part(
 
 
 def test_means_of_groups_leave_counts_their_part() -> None:
-    alone = OpenGroupedMeans(**GROUPS)
-    told = OpenGroupedMeans(**GROUPS, counted=COUNTED)
+    alone = RatioGroups(**GROUPS)
+    told = RatioGroups(**GROUPS, counted=COUNTED)
     earlier = former.FormerGroups(**GROUPS, counted=COUNTED)
     for assumption, part in ((RELATED, 0.1), (NEAR, 0.1), (UNRELATED, 0.0)):
         wider = np.array(alone.unit(assumption, 1.0 - BETA * (1.0 - part)))

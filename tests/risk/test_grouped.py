@@ -14,7 +14,7 @@ from scipy.stats import binom
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import mean
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.groups.margins import GroupedMeans, RatioGroups
 from epsilons.risk.groups.pairs import GroupPair, PairSide
 from epsilons.risk.groups.reach import ROWS, Heights, Reach, binned, grown, inverted, least_refuted
 from epsilons.risk.tails.combined import EDGES, PARTS, of_four, of_means
@@ -297,7 +297,7 @@ def _alone(cap: float) -> Weighing:
 # An unknown number of people.
 
 
-def opened(**changed: Any) -> OpenGroupedMeans:
+def opened(**changed: Any) -> RatioGroups:
     said: dict[str, Any] = {
         "largest": 5.0,
         "equal": False,
@@ -308,7 +308,7 @@ def opened(**changed: Any) -> OpenGroupedMeans:
         "slack": 1e-9,
         "outside": True,
     }
-    return OpenGroupedMeans(**said | changed)
+    return RatioGroups(**said | changed)
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=NAMES)

@@ -7,7 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from epsilons.risk.quantiles import closed_tail, closed_variance, open_exceeds, open_tail
+from epsilons.risk.quantiles import (
+    closed_tail,
+    closed_variance,
+    independent_exceeds,
+    independent_tail,
+)
 from epsilons.risk.tails.joint import ClosedNoise
 
 POINTS = 4000
@@ -95,14 +100,14 @@ def test_a_weighted_difference_of_independent_sums(cells: int, added: int, first
     places = (np.arange(size) - size // 2) * 0.01
     for x in (-1.0, 0.3, 1.0, 3.0, 6.0):
         exact = float(density[places > x].sum() * 0.01)
-        found = open_exceeds(cells, added, first, x)
+        found = independent_exceeds(cells, added, first, x)
         assert exact - 5e-3 * exact - 1e-6 <= found <= 1.1 * exact + 2e-3
 
 
 def test_all_of_one_part_is_the_sum_of_that_part() -> None:
     for x in (-2.0, 0.0, 1.0, 5.0):
-        assert open_exceeds(6, 2, 1.0, x) == float(open_tail(6, 2)(np.array(x)))
-        assert open_exceeds(6, 2, 0.0, x) == float(open_tail(6, 4)(np.array(x)))
+        assert independent_exceeds(6, 2, 1.0, x) == float(independent_tail(6, 2)(np.array(x)))
+        assert independent_exceeds(6, 2, 0.0, x) == float(independent_tail(6, 4)(np.array(x)))
 
 
 def test_far_beyond_the_grid_nothing_is_claimed_to_be_impossible() -> None:

@@ -15,7 +15,7 @@ from epsilons import risk
 from epsilons.budgets.allocation import best_cap
 from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.errors import ArgumentError
-from epsilons.risk import OPEN, Weighing
+from epsilons.risk import INDEPENDENT, Weighing
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
@@ -186,7 +186,7 @@ def test_the_cap_is_the_best_for_such_data(assumption: Assumption, loss: str) ->
     def error(cap: float) -> float:
         return goal.risk(weighing_of(budgets, Effective(capped(budgets, cap))))
 
-    found = error(best_cap(budgets, goal, OPEN))
+    found = error(best_cap(budgets, goal, INDEPENDENT))
     least = min(error(cap) for cap in np.geomspace(0.05, 4.0, 400).tolist())
     assert found <= least * (1.0 + 1e-6)
     assert replace(goal, spread=0.5) == goal.worst

@@ -13,7 +13,7 @@ import epsilons as ep
 from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for, best_cap
 from epsilons.budgets.allocation.rules import weighing_of
 from epsilons.budgets.levels import Budgets
-from epsilons.risk import OPEN, ClosedNoise, Moments, Weighing, cells
+from epsilons.risk import INDEPENDENT, ClosedNoise, Moments, Weighing, cells
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
@@ -203,14 +203,14 @@ def test_no_cap_of_a_scan_has_fewer_squares(assumption: Assumption, profile: str
     budgets = ORDINARY[profile]
     goal = CellsGoal(assumption, "mse", 0.95, k)
     levels, counts = budgets.levels, budgets.counts
-    for noise in (goal.noise, OPEN):
+    for noise in (goal.noise, INDEPENDENT):
         cap = best_cap(budgets, goal, noise)
 
         def squares(cap: float, noise: object = noise) -> float:
             spent = np.minimum(levels, cap)
             total = float(counts @ spent)
-            closed = ClosedNoise(k) if noise != OPEN else None
-            scale = (2.0 if noise != OPEN else 1.0) / total
+            closed = ClosedNoise(k) if noise != INDEPENDENT else None
+            scale = (2.0 if noise != INDEPENDENT else 1.0) / total
             return float(goal.risk(Weighing(spent / total, counts, scale, closed=closed)))
 
         finite = levels[(levels > 0) & np.isfinite(levels)]

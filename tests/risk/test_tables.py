@@ -12,7 +12,7 @@ from epsilons.risk import ClosedNoise, Weighing
 from epsilons.risk.groups import tables
 from epsilons.risk.groups.margins import GroupedMeans
 from epsilons.risk.margins import RatioCells
-from epsilons.risk.quantiles import closed_tail, open_tail
+from epsilons.risk.quantiles import closed_tail, independent_tail
 from epsilons.risk.ratio import ApartTotal, OwnTotal
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.tails.combined import EDGES, PARTS, of_a_row, of_a_sum, of_means, row_of
@@ -77,7 +77,7 @@ def test_noise_of_a_share_within_a_row(cells: int | None, others: int) -> None:
     ("cells", "added"), [(6, 1), (6, 3), (30, 7), (200, 100), (None, 3), (None, 50)]
 )
 def test_noise_of_a_sum(cells: int | None, added: int) -> None:
-    tail = open_tail(added + 1, added) if cells is None else closed_tail(cells, added)
+    tail = independent_tail(added + 1, added) if cells is None else closed_tail(cells, added)
     for beta in (0.2, 0.025, 1e-3):
         reach = float(of_a_sum(cells, added).reach(0, np.inf, beta))
         # Both bounds are computed on grids, so they differ slightly.

@@ -26,7 +26,7 @@ from epsilons.draws.mechanisms import CellTable, build_histogram
 from epsilons.draws.mechanisms.add_remove import CellSums, build_cell_sums
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.groups.margins import GroupedMeans, RatioGroups
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Booleans, Floats, Integers
 from tests.tallied import tallied
@@ -211,12 +211,12 @@ def test_less_than_is_true_is_noticed() -> None:
 # Means by group under add/remove.
 
 
-def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> OpenGroupedMeans:
+def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> RatioGroups:
     """Return one margin for many runs, with or without counts of people."""
     drawn = side_by_side(sums.counts(rows))
     counts = tuple(np.bincount(case.levels).tolist())
     heads = LevelCount(counts, (0.2,) * len(LEVELS), sums.weights) if counted else None
-    return OpenGroupedMeans(
+    return RatioGroups(
         largest=float(sums.weights.max()),
         equal=False,
         counted=heads,

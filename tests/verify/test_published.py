@@ -26,7 +26,7 @@ RNG = np.random.default_rng(8)
 VALUES = RNG.normal(50.0, 9.0, N)
 PLACES = [("north", "south")[i % 2] for i in range(N)]
 EPSILON = np.resize([0.5, 1.0, 3.0], N)
-OPEN: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 3.0]}
+ADD_REMOVE: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 3.0]}
 
 
 def given() -> dict[str, Any]:
@@ -44,11 +44,11 @@ RELEASES: dict[str, Callable[[], Any]] = {
     "groups": lambda: ep.mean(
         VALUES, bounds=(0, 100), by=PLACES, groups=["north", "south"], **given()
     ).compare("north", "south"),
-    "quantiles": lambda: ep.quantile(VALUES, [0.3, 0.6], bounds=(0, 100), **given(), **OPEN),
+    "quantiles": lambda: ep.quantile(VALUES, [0.3, 0.6], bounds=(0, 100), **given(), **ADD_REMOVE),
     "covariance": lambda: ep.covariance(
         VALUES, VALUES, x_bounds=(0, 100), y_bounds=(0, 100), **given()
     ),
-    "count": lambda: ep.count(**given(), **OPEN),
+    "count": lambda: ep.count(**given(), **ADD_REMOVE),
     "vector": local,
     "several": lambda: ep.publish(
         [ep.Mean(VALUES, bounds=(0, 100)), ep.Variance(VALUES, bounds=(0, 100))], **given()

@@ -19,7 +19,7 @@ EPSILON = np.resize([0.05, 0.2, 1.0], N)
 VALUES = np.where(PLACES == "north", 20.0, np.where(PLACES == "south", 90.0, 0.0))
 GIVEN: dict[str, Any] = {"epsilon": EPSILON, "bounds": (0, 100)}
 BY: dict[str, Any] = {"by": PLACES, "groups": ["north", "south", "east", "west"]}
-OPEN: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.05, 0.2, 1.0]}
+ADD_REMOVE: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.05, 0.2, 1.0]}
 
 
 def asked(seed: int, **more: Any) -> ep.Release:
@@ -30,12 +30,14 @@ RELEASES: dict[str, Callable[[int], ep.Release]] = {
     "private": lambda seed: asked(seed, **BY),
     "unrelated": lambda seed: asked(seed, **BY, related=False),
     "public": lambda seed: asked(seed, **BY, groups_are="public"),
-    "add-remove": lambda seed: asked(seed, **BY, **OPEN, related=False),
+    "add-remove": lambda seed: asked(seed, **BY, **ADD_REMOVE, related=False),
     "private, shrunk": lambda seed: asked(seed, **BY, shrink=True),
     "public, shrunk": lambda seed: asked(seed, **BY, groups_are="public", shrink=True),
-    "add-remove, shrunk": lambda seed: asked(seed, **BY, **OPEN, related=0.05, shrink=True),
+    "add-remove, shrunk": lambda seed: asked(seed, **BY, **ADD_REMOVE, related=0.05, shrink=True),
     "some": lambda seed: asked(seed, where=PLACES != "west"),
-    "some, add-remove": lambda seed: asked(seed, where=PLACES != "west", **OPEN, related=False),
+    "some, add-remove": lambda seed: asked(
+        seed, where=PLACES != "west", **ADD_REMOVE, related=False
+    ),
 }
 
 

@@ -27,19 +27,19 @@ from tests.assumed import GAUSSIAN, SAMPLE
 
 PEOPLE = 900
 LEVELS = (0.5, 1.0, 2.0)
-OPEN: dict[str, Any] = {"neighbours": "add-remove"}
-OFFERED: dict[str, Any] = {**OPEN, "levels": list(LEVELS)}
+ADD_REMOVE: dict[str, Any] = {"neighbours": "add-remove"}
+OFFERED: dict[str, Any] = {**ADD_REMOVE, "levels": list(LEVELS)}
 CALLS: dict[str, dict[str, Any]] = {
     **{f"mean, {m}": {"method": m} for m in ("optimal", "proportional", "sampling", "uniform")},
-    "mean, open": {**OPEN, "related": False},
+    "mean, open": {**ADD_REMOVE, "related": False},
     "mean, offered": OFFERED,
-    "mean, guessed": {**OPEN, "levels": {0.5: 300, 1.0: 300, 2.0: 300}},
+    "mean, guessed": {**ADD_REMOVE, "levels": {0.5: 300, 1.0: 300, 2.0: 300}},
     "mean, hourglass": {**OFFERED, "method": "hourglass"},
     "mean, staircase2d": {**OFFERED, "method": "staircase2d"},
     "mean, shifted": {**OFFERED, "method": "shifted"},
     "cells, optimal": {"method": "optimal"},
     "cells, sampling": {"method": "sampling", **SAMPLE},
-    "cells, open": {**OPEN, "related": False},
+    "cells, open": {**ADD_REMOVE, "related": False},
     "cells, offered": OFFERED,
     "line, weighted": {},
     "line, close": {},

@@ -55,7 +55,7 @@ from epsilons.results.release.verdict import (
 )
 from epsilons.results.report import number
 from epsilons.results.report.numbers import percent
-from epsilons.risk import OPEN, Weighing
+from epsilons.risk import INDEPENDENT, Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Assumption
 from epsilons.theory import least_error
@@ -219,7 +219,7 @@ class Plan(QuestionPlan):
         elif self.weighs:  # the question lacks these methods, but their weights can be computed
             goal = trial.goal
             rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
-            weighed = [goal.rmse(weighing_of(self.budgets, rule, OPEN)) for rule in rules]
+            weighed = [goal.rmse(weighing_of(self.budgets, rule, INDEPENDENT)) for rule in rules]
             best, alike = (
                 _Single(self._unit * error, float(rule.spent.max()))
                 for error, rule in zip(weighed, rules, strict=True)
@@ -437,7 +437,7 @@ class Plan(QuestionPlan):
         tops = [float(spent[np.isfinite(spent)].max(initial=0.0)) for spent in most]
         top = max(float(finite[-1]), *tops)
         caps = np.geomspace(max(float(finite[0]) / 2.0, 1e-300), max(2.0 * top, 1e-299), 120)
-        noise = goal.noise if self.neighbours == "replace" else OPEN
+        noise = goal.noise if self.neighbours == "replace" else INDEPENDENT
         errors = []
         for cap in caps.tolist():
             spent = np.minimum(levels, cap)

@@ -26,7 +26,7 @@ from epsilons.draws.mechanisms.add_remove import (
 from epsilons.draws.mechanisms.sums import lattice
 from epsilons.draws.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.errors import ArgumentError
-from epsilons.risk import OPEN, Moments, Weighing, ratio
+from epsilons.risk import INDEPENDENT, Moments, Weighing, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import MOST_WEIGHTS, Ratio, RatioMean
@@ -390,7 +390,7 @@ def _cap(known: Known, goal: Goal) -> float:
     cell.
     """
     left, guess = known.people()
-    return min(best_cap(Budgets.of_levels(left, guess), goal, OPEN), float(left[-1]))
+    return min(best_cap(Budgets.of_levels(left, guess), goal, INDEPENDENT), float(left[-1]))
 
 
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:

@@ -235,7 +235,7 @@ class Frequencies(Question):
         def choose(known: Known) -> Design[CellSums]:
             return cell_design(known, goal, self.method, unit=counted.unit)
 
-        def read_open(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
+        def read_ratio(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
             margin = self._ratio(chosen, counts, drawn)
             total = margin.total
             raw = margin.drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
@@ -247,7 +247,7 @@ class Frequencies(Question):
             return ways.replace(counted, goal, self.method, build, read)
         if self.method == "total":
             counted = counted.with_total(*parts_of(goal.cells))
-        return ways.add_remove(counted, call.terms, goal, choose, read_open)
+        return ways.add_remove(counted, call.terms, goal, choose, read_ratio)
 
     def _estimate(self, raw: Floats, categories: Any, margin: CellsMargin, call: Call) -> Cells:
         by = () if self.grouping is None else (*self.grouping.by, self.values)

@@ -25,14 +25,14 @@ from epsilons.questions.question import Call, Steps
 from epsilons.questions.ways import Read
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal, claimed
-from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.groups.margins import GroupedMeans, RatioGroups
 from epsilons.risk.groups.public import PublicGroupsEvenly
 from epsilons.types import Floats, Integers
 
-__all__ = ["closed", "opened"]
+__all__ = ["under_add_remove", "under_replace"]
 
 
-def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
+def under_replace(counted: door.Tally, call: Call, question: Any) -> Steps:
     """Answer under replace: draw one weighted table, or a sum for each public group."""
     cells = counted.cells.shape[1]
     # If everyone is in the same group, group membership is public.
@@ -56,7 +56,7 @@ def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
     return ways.replace(counted, goal, question.method, build_table, read)
 
 
-def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
+def under_add_remove(counted: door.Tally, call: Call, question: Any) -> Steps:
     """Answer under add/remove: count people if needed, then draw a weighted table."""
     goal = table_goal(question, private=True)
 
@@ -66,7 +66,7 @@ def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
         mechanism, known = chosen.mechanism, cells_of(chosen, drawn, counts)
         shares = known["drawn"]
-        margin = OpenGroupedMeans(
+        margin = RatioGroups(
             **known,
             weights_of=mechanism.weights,
             slack=1.0 / mechanism.reach,

@@ -327,7 +327,9 @@ class Mean(Question):
             return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)
         counted = self.counted(rows, call)
         if self.of_some:
-            return (groups.opened if private else groups.closed)(counted, call, self)
+            return (groups.under_add_remove if private else groups.under_replace)(
+                counted, call, self
+            )
         if private:
             given = counted, call.terms, self.goal, self._chosen, self._read_ratio
             return ways.add_remove(*given, self._wide)

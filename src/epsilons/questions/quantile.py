@@ -50,8 +50,8 @@ from epsilons.risk.margins import RatioCells
 from epsilons.risk.quantiles import (
     AnsweredQuantiles,
     NestedQuantiles,
-    OpenQuantiles,
     QuantilesMargin,
+    RatioQuantiles,
     TableQuantiles,
     closed_variance,
     even,
@@ -83,8 +83,8 @@ __all__ = [
     "Selecting",
     "best_way",
     "merged",
-    "open_table",
     "tabled",
+    "under_add_remove",
 ]
 
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
@@ -255,7 +255,7 @@ class Quantile(Question):
         counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":
-            return open_table(counted, call.terms, goal, quantiles, self._read)
+            return under_add_remove(counted, call.terms, goal, quantiles, self._read)
         budgets = Budgets.of_levels(counted.levels, counted.counts)
         if self.excludes:
             return tabled(budgets, goal, quantiles, outside=True).steps(counted, self._read)
@@ -624,7 +624,7 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
     return np.column_stack([table, cells[:, FINE]]) if outside else table
 
 
-def open_table(
+def under_add_remove(
     counted: door.Tally, terms: Declared, goal: MeanGoal, quantiles: Floats, reading: Reading
 ) -> Steps:
     """Answer under add/remove: count people if needed, then the bins.
@@ -652,7 +652,7 @@ def open_table(
         # over all bins: a quarter of it at the median.
         even = np.full(cells, 1.0 / cells)
         square = min(margin.leading(shares, even) / 4.0 + 1.0 / (12.0 * cells**2), 1.0)
-        found = reading(OpenQuantiles(quantiles, margin), square, None)
+        found = reading(RatioQuantiles(quantiles, margin), square, None)
         return replace(found, total=margin.total)
 
     table = replace(counted, cells=merged(counted.cells, cells))

@@ -24,12 +24,12 @@ from epsilons.risk.moments import SoftMoments
 from epsilons.risk.tested import AnsweredTests, RatioTests, WeighedTests
 from epsilons.types import SoftMethod
 
-__all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
+__all__ = ["RULES", "TRANSFORMED", "SoftQuestion", "not_taken", "under_add_remove", "under_replace"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
 """The allocation rules for soft cells."""
 
-OPEN: Final = ("transformed",)
+TRANSFORMED: Final = ("transformed",)
 """The methods under add/remove."""
 
 _SLACK: Final = 16.0 / door.GRID
@@ -59,7 +59,7 @@ class SoftQuestion(Question):
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
-        return RULES if neighbours == "replace" else OPEN
+        return RULES if neighbours == "replace" else TRANSFORMED
 
     def said(self, neighbours: str, treats: str) -> Sentences:
         """Return the sentences in which the release says what it protects and assumes.
@@ -82,8 +82,8 @@ class SoftQuestion(Question):
         """Return the generator of the draws of all cells, under replace or add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "add-remove":
-            return opened(self, counted, call.terms)
-        return closed(self, counted)
+            return under_add_remove(self, counted, call.terms)
+        return under_replace(self, counted)
 
     @abstractmethod
     def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
@@ -105,7 +105,7 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
     }
 
 
-def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
+def under_replace(asked: SoftQuestion, counted: door.Tally) -> Steps:
     """Answer under replace: the noise of all cells sums to zero, because the true shares sum to 1.
 
     If people who did not answer are excluded, they are in one more cell.
@@ -124,7 +124,7 @@ def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
     return ways.replace(counted, goal, asked.method, build, read)
 
 
-def opened(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
+def under_add_remove(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
     """Answer under add/remove: count people if needed; each cell has independent noise."""
 
     def choose(known: Known) -> Design[CellSums]:

@@ -15,10 +15,10 @@ from __future__ import annotations
 from epsilons.risk.cells import share_error
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
-from epsilons.risk.weighing import OPEN, Moments, StairNoise, SumNoise, Weighing
+from epsilons.risk.weighing import INDEPENDENT, Moments, StairNoise, SumNoise, Weighing
 
 __all__ = [
-    "OPEN",
+    "INDEPENDENT",
     "ClosedNoise",
     "CubeNoise",
     "Moments",

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from epsilons.frozen import storable
 from epsilons.risk import mean
-from epsilons.risk.groups.margins import OpenGroupedMeans
+from epsilons.risk.groups.margins import RatioGroups
 from epsilons.risk.groups.reach import Reach
 from epsilons.risk.margins import (
     Asked,
@@ -94,8 +94,8 @@ class FormerTests(Former, RatioTests):
 
 
 @storable("risk.OpenGroupedMeans")
-class FormerGroups(Former, OpenGroupedMeans):
-    """The margin `OpenGroupedMeans` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
+class FormerGroups(Former, RatioGroups):
+    """The margin `RatioGroups` of earlier releases. Proof: docs/proofs/add-remove.md (19)."""
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
         """Return bounds on T, and the error probability that remains after bounding counts."""

@@ -15,7 +15,14 @@ from epsilons.errors import ArgumentError
 from epsilons.frozen import remembered
 from epsilons.risk import cells, cells as largest, mean
 from epsilons.risk.tails.joint import ClosedNoise
-from epsilons.risk.weighing import OPEN, Assumption, Moments, SumNoise, Weighing, assumption_of
+from epsilons.risk.weighing import (
+    INDEPENDENT,
+    Assumption,
+    Moments,
+    SumNoise,
+    Weighing,
+    assumption_of,
+)
 from epsilons.types import Floats
 
 Words: TypeAlias = tuple[Assumption, str, float]
@@ -188,7 +195,7 @@ class MeanGoal(Goal):
     @property
     def noise(self) -> SumNoise:
         """The noise of one sum."""
-        return OPEN
+        return INDEPENDENT
 
     def risk(self, weighing: Weighing) -> float:
         """The mean squared error of an estimator, or a quantile of its error."""

@@ -23,8 +23,8 @@ from epsilons.types import Floats, Integers
 
 __all__ = [
     "NestedQuantiles",
-    "OpenQuantiles",
     "QuantilesMargin",
+    "RatioQuantiles",
     "SelectedQuantiles",
     "SumTail",
     "TableQuantiles",
@@ -34,10 +34,10 @@ __all__ = [
     "closed_variance",
     "crossing",
     "cumulative",
+    "independent_exceeds",
+    "independent_tail",
     "inverted",
     "nested_shift",
-    "open_exceeds",
-    "open_tail",
     "quantile_of_cells",
     "reach",
     "selection_shift",
@@ -116,7 +116,7 @@ def closed_tail(cells: int, added: int) -> SumTail:
     return SumTail(step, densities[added] * densities[cells - added] / densities[cells, 0])
 
 
-def open_tail(cells: int, added: int) -> SumTail:
+def independent_tail(cells: int, added: int) -> SumTail:
     """Tail of the sum of `added` independent Laplace noises.
 
     Proof: docs/proofs/quantiles.md (4).
@@ -125,7 +125,7 @@ def open_tail(cells: int, added: int) -> SumTail:
     return SumTail(step, densities[added])
 
 
-def open_exceeds(cells: int, added: int, first: float, x: float) -> float:
+def independent_exceeds(cells: int, added: int, first: float, x: float) -> float:
     """Upper bound on P(first·A − (1 − first)·B > x) for two independent sums of Laplace noises.
 
     A is the sum of `added` noises and B the sum of the others. Let Y be the term with the smaller
@@ -255,7 +255,7 @@ def chance(
     if weighing.scale <= 0.0:
         above = np.where(far < 0.0, 1.0, 0.0)
     else:
-        noise = open_tail if weighing.closed is None else closed_tail
+        noise = independent_tail if weighing.closed is None else closed_tail
         above = noise(cells, added)(far / weighing.scale)
         if outside:
             # Quantiles of such noises are convex in the coefficients (Bobkov). So for a positive
@@ -521,7 +521,7 @@ class AnsweredQuantiles(QuantilesMargin):
 
 @storable("risk.OpenQuantiles")
 @dataclass(frozen=True, eq=False)
-class OpenQuantiles(QuantilesMargin):
+class RatioQuantiles(QuantilesMargin):
     """Margin of quantiles from a table of bins, for an unknown number of people.
 
     Guarantee:
@@ -547,10 +547,12 @@ class OpenQuantiles(QuantilesMargin):
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
         """The confidence interval of the quantile at this index."""
         edges = even(bounds, len(self.cells.drawn))
-        return _open(self.cells, float(self.quantiles[at]), edges, assumption, confidence)
+        return _of_unknown_people(
+            self.cells, float(self.quantiles[at]), edges, assumption, confidence
+        )
 
 
-def _open(
+def _of_unknown_people(
     margin: RatioCells, q: float, edges: Floats, assumption: Assumption, confidence: float
 ) -> Bounds:
     """The confidence interval of a quantile, from noisy counts of an unknown number of people.
@@ -575,7 +577,7 @@ def _open(
             return False
         off = sign * ((1.0 - p) * float(below[added - 1]) - p * (total - float(below[added - 1])))
         far = off - given
-        return far > 0.0 and open_exceeds(cells, added, 1.0 - p, far / margin.scale) <= side
+        return far > 0.0 and independent_exceeds(cells, added, 1.0 - p, far / margin.scale) <= side
 
     return inverted(
         below,
@@ -763,7 +765,7 @@ def quantile_of_cells(
     if isinstance(margin, WeighedCells) and margin.weighing.keep is None:
         return value, _closed(margin, raw, q, edges, assumption, confidence)
     if isinstance(margin, RatioCells) and not isinstance(margin, TotalledCells):
-        return value, _open(margin, q, edges, assumption, confidence)
+        return value, _of_unknown_people(margin, q, edges, assumption, confidence)
     raise KindError(
         "quantile needs frequencies of bins with a known noise in each cell: this method has no "
         'proven interval. Publish them with method="auto", or call ep.quantile.'

@@ -115,7 +115,7 @@ class SumNoise:
     cube: CubeNoise | None = None
 
 
-OPEN: Final = SumNoise()
+INDEPENDENT: Final = SumNoise()
 """The noise of one sum, or of each cell under add/remove."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from epsilons import risk
 from epsilons.budgets.levels import Budgets, dot, summed
 from epsilons.draws.noise import Staircase
-from epsilons.risk import OPEN, Moments, StairNoise, SumNoise, Weighing
+from epsilons.risk import INDEPENDENT, Moments, StairNoise, SumNoise, Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.lorenz import curve_of, half_widths
 from epsilons.risk.weighing import SAMPLE
@@ -261,7 +261,7 @@ _LARGE = 1e250
 Rule: TypeAlias = Callable[[Budgets, Goal], Effective]
 
 
-def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> Weighing:
+def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = INDEPENDENT) -> Weighing:
     """Return the estimator on a unit range for effective budgets.
 
     If an effective budget is ∞, only public people are used, and no noise is needed.

@@ -21,7 +21,7 @@ from epsilons.results.release.estimate import Cells, Estimate, Scalar, labelled
 from epsilons.results.release.spending import weights_of
 from epsilons.results.report import numbers
 from epsilons.results.report.shown import Written
-from epsilons.risk import OPEN, SumNoise
+from epsilons.risk import INDEPENDENT, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells
 from epsilons.risk.ratio_spread import RatioSpread
@@ -484,7 +484,7 @@ def goal_for(estimate: Estimate, words: Words, neighbours: str) -> tuple[Goal, S
     goal = goal_of(words, cells)
     if isinstance(estimate.margin, WeighedTogether):
         goal = estimate.margin.goal(words)
-    return goal, goal.noise if neighbours == "replace" else OPEN
+    return goal, goal.noise if neighbours == "replace" else INDEPENDENT
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

@@ -496,7 +496,7 @@ _RATES: Final = np.concatenate([np.geomspace(1e-4, 0.3, 40), np.linspace(0.32, 0
 
 
 @dataclass(frozen=True, eq=False)
-class OpenReach(Reach):
+class RatioReach(Reach):
     """Bounds on T for groups, if the number of people is unknown.
 
     Proof: docs/proofs/groups.md (25).
@@ -630,7 +630,7 @@ class OpenReach(Reach):
 
 @storable("risk.OpenGroups", since="0.3.0")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OpenGroupedMeans(Behind, GroupMargins):
+class RatioGroups(Behind, GroupMargins):
     """Margin of means by group, for an unknown number of people and private membership.
 
     Guarantee:
@@ -702,7 +702,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
             people = None if self.equal else self.counted.ends(part)[1]
             beta -= part
         noise = noise_of(None, self.others)
-        found = OpenReach(self.weighed, assumption, *noise, people=people, equal=self.equal)
+        found = RatioReach(self.weighed, assumption, *noise, people=people, equal=self.equal)
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002

@@ -8,7 +8,7 @@ import numpy as np
 
 from epsilons.errors import KindError
 from epsilons.risk.former import Former, FormerGroups
-from epsilons.risk.groups.margins import GroupedMeans, GroupMargins, OpenGroupedMeans
+from epsilons.risk.groups.margins import GroupedMeans, GroupMargins, RatioGroups
 from epsilons.risk.margins import Behind, CellsMargin, RatioCells
 from epsilons.risk.shares import TotalledCells, WeighedCells
 from epsilons.risk.weighing import Assumption
@@ -85,7 +85,7 @@ def within(
     if isinstance(margin, RatioCells):
         weights = np.array([margin.largest]) if margin.counted is None else margin.counted.weights
         known = {each.name: getattr(margin, each.name) for each in fields(Behind)}
-        kind = FormerGroups if isinstance(margin, Former) else OpenGroupedMeans
+        kind = FormerGroups if isinstance(margin, Former) else RatioGroups
         means = kind(
             **known,
             weights_of=weights,
