@@ -19,7 +19,7 @@ from epsilons.papers.figures.add_remove import (
     integrated,
     squared_errors,
 )
-from epsilons.risk import ratio
+from epsilons.risk.means import ratio
 
 RUNS = 100_000
 RARE = 16

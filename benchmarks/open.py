@@ -14,7 +14,7 @@ import numpy as np
 import epsilons as ep
 from benchmarks.timing import Result, busy
 from epsilons.draws.noise import Hourglass
-from epsilons.risk import ratio
+from epsilons.risk.means import ratio
 from epsilons.risk.tails import pieces
 
 NOTE = "processor, all threads"

@@ -25,7 +25,7 @@ PROVEN = (
     "src/epsilons/draws/corridor.py",
     "src/epsilons/draws/mechanisms/*.py",
     "src/epsilons/papers/[!_]*.py",
-    "src/epsilons/questions/[!_]*.py",  # not __init__.py, which only lists names
+    "src/epsilons/questions/**/[!_]*.py",  # not __init__.py, which only lists names
     "src/epsilons/draws/noise/*.py",
     "src/epsilons/risk/**/[!_]*.py",
     "src/epsilons/budgets/allocation/*.py",

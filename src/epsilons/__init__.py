@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from epsilons.asking.checking import *
     from epsilons.asking.means import *
     from epsilons.asking.publishing import publish as publish
+    from epsilons.asking.shares import *
     from epsilons.asking.totals import *
     from epsilons.asking.varying import *
     from epsilons.budgets.allocation import Allocation as Allocation, allocate as allocate

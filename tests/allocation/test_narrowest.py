@@ -14,7 +14,7 @@ from epsilons.budgets.allocation import NARROWEST, Allocation
 from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.errors import ArgumentError
 from epsilons.risk import Weighing
-from epsilons.risk.lorenz import LorenzMean, curve_of, half_widths
+from epsilons.risk.means.lorenz import LorenzMean, curve_of, half_widths
 from epsilons.risk.weighing import RELATED
 from epsilons.types import Floats
 from tests.report.forms import undrawn_page

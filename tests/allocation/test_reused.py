@@ -17,7 +17,7 @@ from epsilons.budgets.allocation import allocate_for
 from epsilons.budgets.levels import Budgets, Ladder
 from epsilons.draws.mechanisms import LevelCounts, build, build_histogram, build_moments
 from epsilons.draws.mechanisms.add_remove import SHARE, STRICT
-from epsilons.questions import ways
+from epsilons.questions.steps import ways
 from epsilons.risk.goals import CellsGoal, MeanGoal, claimed
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Neighbours

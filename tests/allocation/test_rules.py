@@ -18,7 +18,7 @@ from epsilons import Allocation, Budgets
 from epsilons.budgets.allocation import NARROWEST, RULES
 from epsilons.budgets.allocation.rules import MARGIN
 from epsilons.parameters import LOSSES_OF_A_MEAN
-from epsilons.risk.lorenz import curve_of
+from epsilons.risk.means.lorenz import curve_of
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike

@@ -18,7 +18,7 @@ from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.draws.mechanisms.composed import Composed
 from epsilons.draws.mechanisms.histogram import CellTable
 from epsilons.draws.mechanisms.sums import Additive, SumAndSquares
-from epsilons.questions.designs import METHODS
+from epsilons.questions.steps.designs import METHODS
 from tests import compared
 from tests.door.asking import cell_of_each, cells_of, grid_of_each, moments_of, sums_of
 

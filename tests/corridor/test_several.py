@@ -14,8 +14,8 @@ import epsilons as ep
 from epsilons.draws import corridor
 from epsilons.errors import MissingValueError, PrivacyError
 from epsilons.frozen import from_plain, to_plain
-from epsilons.questions import several
 from epsilons.questions.question import Call
+from epsilons.questions.steps import several
 from epsilons.risk.weighing import RELATED, Assumption
 from tests.corridor.accounts import Recording
 from tests.corridor.test_corridor import Counting

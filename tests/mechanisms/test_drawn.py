@@ -24,7 +24,7 @@ from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.draws.mechanisms.sums import kept, stays, weights_of
 from epsilons.draws.noise import DiscreteLaplace
 from epsilons.papers.sampling import coins_at
-from epsilons.questions.designs import METHODS
+from epsilons.questions.steps.designs import METHODS
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
 from tests.tallied import tallied

@@ -18,7 +18,7 @@ from epsilons.draws.mechanisms import SeveralSums, build, build_several
 from epsilons.draws.noise import Cube
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.together import SeveralMeans
+from epsilons.risk.means.together import SeveralMeans
 from epsilons.risk.weighing import Assumption
 from tests.plain import plain
 from tests.tallied import halves

@@ -13,7 +13,7 @@ import epsilons as ep
 from epsilons.door import GRID
 from epsilons.draws.mechanisms.add_remove import TwoSums
 from epsilons.draws.noise import Hourglass, Laplaces
-from epsilons.risk import ratio
+from epsilons.risk.means import ratio
 from tests.tallied import of_numbers
 
 

@@ -15,7 +15,7 @@ import epsilons as ep
 from epsilons.draws.noise import Source
 from epsilons.results.release import Release
 from epsilons.risk.margins import Ratio, RatioCells
-from epsilons.risk.ratio_spread import RatioSpread
+from epsilons.risk.means.ratio_spread import RatioSpread
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any]  # value, budget, person

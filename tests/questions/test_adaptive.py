@@ -16,10 +16,10 @@ from epsilons.__main__ import main
 from epsilons.draws.mechanisms import Composed, SumAndSquares
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.questions.adaptive import SPREADS, Stages, _tenth
 from epsilons.questions.question import Draw
+from epsilons.questions.steps.adaptive import SPREADS, Stages, _tenth
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import WeighedInStages
+from epsilons.risk.means.spread import WeighedInStages
 from epsilons.risk.weighing import RELATED, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY
 

@@ -16,9 +16,9 @@ from epsilons.draws.mechanisms.add_remove import SHARE, CellSums, LevelCounts, T
 from epsilons.draws.mechanisms.composed import Composed
 from epsilons.draws.noise import Hourglass, Laplaces, Staircase2D
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.questions.designs import METHODS
+from epsilons.questions.steps.designs import METHODS
 from epsilons.results.release import ByLevel, Release
-from epsilons.risk import ratio
+from epsilons.risk.means import ratio
 from tests.assumed import SAMPLE
 from tests.plain import plain
 from tests.questions.add_remove_cases import BASE, FACTS, NEWCOMERS, behind, cells_of, mean_of

@@ -11,7 +11,7 @@ import pytest
 import epsilons as ep
 from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.draws.noise import Source
-from epsilons.questions.designs import METHODS
+from epsilons.questions.steps.designs import METHODS
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.plain import plain
 from tests.questions.add_remove_cases import (

@@ -17,7 +17,7 @@ from epsilons.door.count import line
 from epsilons.draws.mechanisms.selection import CellsOf, Selection
 from epsilons.errors import BudgetError
 from epsilons.papers.diffusion import diffuse
-from epsilons.questions.locate import around
+from epsilons.questions.steps.locate import around
 from epsilons.risk.ranges import FOUND
 from tests import compared
 from tests.assumed import GAUSSIAN

@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.draws.mechanisms.composed import Composed
-from epsilons.questions.designs import Design
+from epsilons.questions.steps.designs import Design
 from epsilons.results.release import Release
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.questions.add_remove_cases import behind

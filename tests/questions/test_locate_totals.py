@@ -9,8 +9,8 @@ from epsilons.door import open as open_rows
 from epsilons.door.count import line
 from epsilons.draws.mechanisms import Octaves, Selection
 from epsilons.draws.mechanisms.octaves import octaves_of
-from epsilons.questions.locate import locate
-from epsilons.questions.outer import outer
+from epsilons.questions.steps.locate import locate
+from epsilons.questions.steps.outer import outer
 from tests.questions.test_outer import GOAL
 
 

@@ -21,8 +21,8 @@ from epsilons.door.count import line
 from epsilons.draws.mechanisms import CellsOf, Octaves, Selection
 from epsilons.draws.mechanisms.octaves import HIGHS, LOWS, RARE, ZERO, octaves_of
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.questions.locate import ZOOM, remaining, selection, spent_on, weights_of
-from epsilons.questions.outer import (
+from epsilons.questions.steps.locate import ZOOM, remaining, selection, spent_on, weights_of
+from epsilons.questions.steps.outer import (
     _BASE,
     _LINE,
     _NEAREST,

@@ -11,7 +11,7 @@ import epsilons as ep
 from epsilons import risk
 from epsilons.errors import ArgumentError
 from epsilons.risk.margins import Weighed
-from epsilons.risk.spread import WeighedSpread
+from epsilons.risk.means.spread import WeighedSpread
 
 RNG = np.random.default_rng(8)
 EPSILON = np.repeat([0.1, 1.0], 2000)

@@ -23,9 +23,9 @@ from epsilons.budgets.levels import float_down
 from epsilons.draws.accounts import Charge, sum_of
 from epsilons.draws.mechanisms import Selection
 from epsilons.errors import BudgetError
-from epsilons.questions.designs import two_sums_design
 from epsilons.questions.question import Answer, Call, Draw, Question
-from epsilons.questions.ways import counted_first
+from epsilons.questions.steps.designs import two_sums_design
+from epsilons.questions.steps.ways import counted_first
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
 from tests.assumed import GAUSSIAN

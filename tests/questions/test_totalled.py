@@ -12,7 +12,7 @@ from scipy.stats import binom, chi2
 
 import epsilons as ep
 from epsilons.door import Tally
-from epsilons.questions.designs import parts_of
+from epsilons.questions.steps.designs import parts_of
 from epsilons.risk.shares import TotalledCells
 
 CATEGORIES = 300

@@ -20,8 +20,8 @@ import epsilons as ep
 from epsilons.budgets.levels import Classes
 from epsilons.door.count.weights import Heads, classes_of
 from epsilons.errors import ArgumentError
-from epsilons.risk import mean
-from epsilons.risk.classes import ClassGoal, in_classes, lean
+from epsilons.risk.means import mean
+from epsilons.risk.means.classes import ClassGoal, in_classes, lean
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
 from tests.door.conftest import on_engine

@@ -13,9 +13,9 @@ import pytest
 import epsilons as ep
 from epsilons.draws.noise import Laplaces
 from epsilons.results.release import ByLevel
-from epsilons.risk import ratio
 from epsilons.risk.counted import LevelCount, most_squares
 from epsilons.risk.margins import Ratio, RatioCells, Weighed
+from epsilons.risk.means import ratio
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.weighing import RELATED, UNRELATED
 

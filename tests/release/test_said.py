@@ -27,7 +27,7 @@ from epsilons.results.report.sheet import (
     SheetTable,
 )
 from epsilons.risk.margins import Estimated
-from epsilons.risk.spread import Spread
+from epsilons.risk.means.spread import Spread
 from tests.report.forms import E, estimating, forms, weak
 from tests.report.page_samples import LONG, NAMES, shown
 

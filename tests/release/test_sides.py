@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError
-from epsilons.questions import ways
+from epsilons.questions.steps import ways
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
 

@@ -10,7 +10,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import KindError
-from epsilons.risk.spread import Spread
+from epsilons.risk.means.spread import Spread
 from tests import compared
 
 VALUES = np.random.default_rng(2).normal(40.0, 10.0, 4000)

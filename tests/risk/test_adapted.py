@@ -14,7 +14,7 @@ import epsilons as ep
 from epsilons.budgets.allocation import allocate_for
 from epsilons.risk import Weighing, mse, quantile
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import (
+from epsilons.risk.means.spread import (
     Seen,
     Spreading,
     WeighedAdaptively,

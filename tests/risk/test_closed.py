@@ -16,8 +16,9 @@ from scipy import integrate, stats
 
 from epsilons.budgets.allocation import allocate_for
 from epsilons.frozen import from_plain, to_plain
-from epsilons.risk import ClosedNoise, Weighing, cells, mean
+from epsilons.risk import ClosedNoise, Weighing, cells
 from epsilons.risk.goals import CellsGoal, MeanGoal
+from epsilons.risk.means import mean
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.tails import joint
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption

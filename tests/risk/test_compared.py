@@ -29,10 +29,10 @@ from epsilons.risk.compared import (
 from epsilons.risk.groups.margins import GroupedMeans
 from epsilons.risk.groups.public import PublicGroups
 from epsilons.risk.margins import Weighed, weighted_ends
+from epsilons.risk.means.spread import WeighedSpread
+from epsilons.risk.means.together import WeighedTogether
 from epsilons.risk.shares import WeighedCells
-from epsilons.risk.spread import WeighedSpread
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
-from epsilons.risk.together import WeighedTogether
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 
 DRAWS: Final = 200_000

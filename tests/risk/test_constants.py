@@ -18,9 +18,10 @@ from scipy import integrate, optimize, signal, stats
 
 from epsilons import risk
 from epsilons.draws.noise import Hourglass, Laplaces, Staircase, Staircase2D
-from epsilons.risk import StairNoise, Weighing, cells, ratio
+from epsilons.risk import StairNoise, Weighing, cells
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.mean import keep_proxy
+from epsilons.risk.means import ratio
+from epsilons.risk.means.mean import keep_proxy
 from epsilons.risk.tails import laplace, pieces
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 

@@ -16,8 +16,8 @@ from epsilons.draws.mechanisms import build_several
 from epsilons.draws.noise import Cube
 from epsilons.risk import CubeNoise, Weighing
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.means.together import SeveralMeans, WeighedTogether
 from epsilons.risk.tails import laplace
-from epsilons.risk.together import SeveralMeans, WeighedTogether
 from epsilons.risk.weighing import Assumption
 
 DRAWS = 200_000

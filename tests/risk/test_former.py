@@ -13,14 +13,15 @@ import pytest
 
 from epsilons.draws.noise import Laplaces
 from epsilons.frozen import from_plain, to_plain
-from epsilons.risk import former, ratio
+from epsilons.risk import former
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.groups.margins import RatioGroups
 from epsilons.risk.margins import Behind, Ratio, RatioCells, RatioCut, RatioMean
-from epsilons.risk.moments import Function
+from epsilons.risk.means import ratio
+from epsilons.risk.moments.margins import Function
+from epsilons.risk.moments.tested import RatioTests
 from epsilons.risk.quantiles import RatioQuantiles
 from epsilons.risk.shares import TotalledCells
-from epsilons.risk.tested import RatioTests
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 BETA = 0.05

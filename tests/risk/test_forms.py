@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from epsilons.risk.forms import Sizes, VariedForms, WeighedForms, deviation, squares_near
 from epsilons.risk.margins import Estimated
-from epsilons.risk.moments import Function
+from epsilons.risk.moments.forms import Sizes, VariedForms, WeighedForms, deviation, squares_near
+from epsilons.risk.moments.margins import Function
+from epsilons.risk.moments.tested import REST, IntervalInputs, VariedTests, WeighedTests
 from epsilons.risk.tails.joint import ClosedNoise
-from epsilons.risk.tested import REST, IntervalInputs, VariedTests, WeighedTests
 from epsilons.risk.weighing import RELATED, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 from tests import coverage

@@ -12,11 +12,11 @@ import pytest
 from scipy.stats import binom
 
 from epsilons.frozen import from_plain, to_plain
-from epsilons.risk import mean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.groups.margins import GroupedMeans, RatioGroups
 from epsilons.risk.groups.pairs import GroupPair, PairSide
 from epsilons.risk.groups.reach import ROWS, Heights, Reach, binned, grown, inverted, least_refuted
+from epsilons.risk.means import mean
 from epsilons.risk.tails.combined import EDGES, PARTS, of_four, of_means
 from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing

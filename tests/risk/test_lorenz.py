@@ -14,8 +14,9 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.levels import Budgets
-from epsilons.risk import ClosedNoise, Weighing, mean
-from epsilons.risk.lorenz import (
+from epsilons.risk import ClosedNoise, Weighing
+from epsilons.risk.means import mean
+from epsilons.risk.means.lorenz import (
     LorenzCells,
     LorenzCurve,
     LorenzMean,
@@ -23,8 +24,8 @@ from epsilons.risk.lorenz import (
     _largest_share,
     curve_of,
 )
+from epsilons.risk.means.spread import Parts
 from epsilons.risk.shares import WeighedCells
-from epsilons.risk.spread import Parts
 from epsilons.risk.weighing import RELATED, UNRELATED, Assumption
 from epsilons.types import Floats
 

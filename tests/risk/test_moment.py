@@ -14,10 +14,10 @@ from scipy import integrate, optimize, stats
 import epsilons as ep
 from epsilons.budgets.allocation import allocate_for
 from epsilons.draws.mechanisms import build_moments
-from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.mean import SampleError
-from epsilons.risk.spread import Parts, Seen, Spreading, Terms, WeighedSpread, log_moment
+from epsilons.risk.means import mean
+from epsilons.risk.means.mean import SampleError
+from epsilons.risk.means.spread import Parts, Seen, Spreading, Terms, WeighedSpread, log_moment
 from epsilons.risk.tails.laplace import laplace_quantile
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from epsilons.risk import ClosedNoise, Weighing, mean
+from epsilons.risk import ClosedNoise, Weighing
+from epsilons.risk.means import mean
 from epsilons.risk.tails import gaussian as nearly
 from epsilons.risk.tails.gaussian import NearlyGaussian, nearly_gaussian
 from epsilons.risk.weighing import SAMPLE

@@ -9,8 +9,8 @@ import pytest
 
 import epsilons as ep
 from epsilons import frozen
-from epsilons.risk import mean
 from epsilons.risk.groups.public import PublicGroups, PublicGroupsEvenly
+from epsilons.risk.means import mean
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 

@@ -18,8 +18,8 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.draws.noise import DiscreteLaplace, Hourglass, Laplaces, Staircase, Staircase2D
-from epsilons.risk import ratio
-from epsilons.risk.ratio import Difference
+from epsilons.risk.means import ratio
+from epsilons.risk.means.ratio import Difference
 from epsilons.risk.tails import pieces
 
 pytestmark = pytest.mark.statistical

@@ -12,7 +12,7 @@ from scipy.optimize import linprog, minimize_scalar
 from scipy.stats import binom
 
 from epsilons.risk.counted import LevelCount, costliest
-from epsilons.risk.ratio_spread import RatioSpread, _Chance
+from epsilons.risk.means.ratio_spread import RatioSpread, _Chance
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 
 BETA = 0.05

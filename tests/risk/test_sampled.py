@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from epsilons.risk import mean
-from epsilons.risk.mean import SampleError
+from epsilons.risk.means import mean
+from epsilons.risk.means.mean import SampleError
 from epsilons.risk.tails.gaussian import normal_laplace_quantile
 from epsilons.risk.tails.laplace import deviation
 from epsilons.risk.weighing import SAMPLE, Weighing

@@ -13,14 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilons.risk import mean
-from epsilons.risk.forms import WeighedForms
 from epsilons.risk.margins import Weighed
-from epsilons.risk.moments import Function, RatioMoments, SoftMoments, Varied, WeighedMoments
-from epsilons.risk.spread import Seen, Spreading
+from epsilons.risk.means import mean
+from epsilons.risk.means.spread import Seen, Spreading
+from epsilons.risk.moments.forms import WeighedForms
+from epsilons.risk.moments.margins import (
+    Function,
+    RatioMoments,
+    SoftMoments,
+    Varied,
+    WeighedMoments,
+)
+from epsilons.risk.moments.tested import RatioTests, TestedMoments, WeighedTests
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.tails.joint import ClosedNoise
-from epsilons.risk.tested import RatioTests, TestedMoments, WeighedTests
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 

@@ -17,11 +17,12 @@ from scipy import stats
 import epsilons as ep
 from epsilons import theory
 from epsilons.draws.noise import Laplaces
-from epsilons.risk import cells, ratio
+from epsilons.risk import cells
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.local import bounded_norm
 from epsilons.risk.margins import RatioCells
+from epsilons.risk.means import ratio
 from epsilons.risk.ranges import Picture
 from epsilons.risk.weighing import SAMPLE, Assumption
 from epsilons.types import Floats

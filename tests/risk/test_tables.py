@@ -12,8 +12,8 @@ from epsilons.risk import ClosedNoise, Weighing
 from epsilons.risk.groups import tables
 from epsilons.risk.groups.margins import GroupedMeans
 from epsilons.risk.margins import RatioCells
+from epsilons.risk.means.ratio import ApartTotal, OwnTotal
 from epsilons.risk.quantiles import closed_tail, independent_tail
-from epsilons.risk.ratio import ApartTotal, OwnTotal
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.tails.combined import EDGES, PARTS, of_a_row, of_a_sum, of_means, row_of
 from epsilons.risk.weighing import RELATED, Assumption

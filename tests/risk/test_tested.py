@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from epsilons.risk.moments import WeighedMoments
+from epsilons.risk.moments.margins import WeighedMoments
+from epsilons.risk.moments.tested import VariedTests, WeighedTests, extent, largest
 from epsilons.risk.tails.combined import Contrast, Hull
 from epsilons.risk.tails.joint import ClosedNoise
-from epsilons.risk.tested import VariedTests, WeighedTests, extent, largest
 from epsilons.risk.weighing import RELATED, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats, Integers
 

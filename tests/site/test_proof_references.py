@@ -32,7 +32,7 @@ CLAIM: Final = re.compile(
 EXCEPTIONS: Final = {
     "groups.margins.scaled": "converts interval ends that it is given",
     "groups.pairs.PairSide": "holds bounds that were computed elsewhere",
-    "spread.Spread": "holds an interval that was computed elsewhere",
+    "means.spread.Spread": "holds an interval that was computed elsewhere",
     "tails.gaussian.nearly_gaussian": "chooses a bound, which cites its proof",
     "goals.Goal": "an interface: the goals that implement it cite proofs",
     "margins.AnyMargin": "an interface: the margins that implement it cite proofs",

@@ -26,9 +26,9 @@ import epsilons as ep
 from epsilons.door import GRID
 from epsilons.door.count.tallies import squares
 from epsilons.draws.mechanisms import SumAndSquares
-from epsilons.questions.adaptive import SPREADS, Stages
+from epsilons.questions.steps.adaptive import SPREADS, Stages
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import Parts, Seen, Spreading, WeighedInStages, divided
+from epsilons.risk.means.spread import Parts, Seen, Spreading, WeighedInStages, divided
 from epsilons.risk.tails.laplace import ErrorDivision
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats

@@ -18,7 +18,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.draws.noise import Hourglass, Laplaces, Staircase, least_variance
-from epsilons.risk import ratio
+from epsilons.risk.means import ratio
 from epsilons.risk.weighing import SAMPLE, UNRELATED, Assumption
 
 pytestmark = pytest.mark.statistical

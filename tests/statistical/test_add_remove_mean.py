@@ -18,10 +18,10 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons.door import GRID
 from epsilons.draws.noise import Laplaces
-from epsilons.questions import ways
-from epsilons.risk import ratio
+from epsilons.questions.steps import ways
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.margins import RatioMean
+from epsilons.risk.means import ratio
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests import coverage
 from tests.tallied import of_numbers

@@ -27,7 +27,7 @@ from epsilons.door import GRID
 from epsilons.door.count.tallies import squares
 from epsilons.draws.mechanisms import SumAndSquares, build_moments
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import WeighedSpread
+from epsilons.risk.means.spread import WeighedSpread
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 from tests.statistical.people import column

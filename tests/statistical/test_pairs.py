@@ -26,10 +26,10 @@ from epsilons.door import GRID
 from epsilons.door.count.units import cut, nine_cells
 from epsilons.draws.mechanisms import build_histogram
 from epsilons.draws.mechanisms.add_remove import build_cell_sums
-from epsilons.risk.forms import WeighedForms
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import Estimated
-from epsilons.risk.tested import _SHAPE, REST, RatioTests, TestedMoments
+from epsilons.risk.moments.forms import WeighedForms
+from epsilons.risk.moments.tested import _SHAPE, REST, RatioTests, TestedMoments
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests import coverage

@@ -15,7 +15,7 @@ import epsilons as ep
 from epsilons.draws.mechanisms.add_remove import TwoSums
 from epsilons.draws.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.errors import PrivacyError
-from epsilons.risk import ratio
+from epsilons.risk.means import ratio
 from epsilons.verify.losses import sums
 from epsilons.verify.losses.laws import LawPieces as Declared
 from epsilons.verify.losses.sums import pair_losses, unit_loss

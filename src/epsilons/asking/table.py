@@ -7,18 +7,18 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Final, TypeAlias, get_args
 
-from epsilons.asking import means, totals, varying
+from epsilons.asking import means, shares, totals, varying
 from epsilons.questions.question import Question
 
 __all__ = ["OF_A_QUESTION", "STATISTICS", "Statistic"]
 
-Statistic: TypeAlias = means.Statistic | varying.Statistic | totals.Statistic
+Statistic: TypeAlias = means.Statistic | shares.Statistic | varying.Statistic | totals.Statistic
 
 
 def _questions() -> dict[str, type[Question]]:
     """Return all questions by the name of their statistic, in the order of files and names."""
     found: dict[str, type[Question]] = {}
-    for module in (means, varying, totals):
+    for module in (means, shares, varying, totals):
         public = (getattr(module, name) for name in module.__all__)
         asked = (each for each in public if isinstance(each, type) and issubclass(each, Question))
         own = {each.statistic: each for each in asked}

@@ -34,9 +34,9 @@ from epsilons.questions.question import WORDS, Answer, Call, Draw, Question, Ste
 from epsilons.results.release import Release, Releases
 
 if TYPE_CHECKING:
-    from epsilons.questions import several
+    from epsilons.questions.steps import several
 else:
-    several = later("epsilons.questions.several")
+    several = later("epsilons.questions.steps.several")
 
 __all__ = ["released", "through"]
 

@@ -22,11 +22,11 @@ from epsilons.draws.noise.exact import enclose
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
 from epsilons.papers import people
-from epsilons.questions.found_range import capped_mean, read_mean
-from epsilons.questions.locate import around
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import Call, Draw, Steps
-from epsilons.questions.ways import Read, after, replace_end
+from epsilons.questions.steps.found_range import capped_mean, read_mean
+from epsilons.questions.steps.locate import around
+from epsilons.questions.steps.ways import Read, after, replace_end
 from epsilons.results.release import Release
 from epsilons.risk import ranges
 from epsilons.risk.ranges import Located, Picture

@@ -17,10 +17,10 @@ from epsilons.draws.noise import Source, permutation, resolve
 from epsilons.frozen import storable
 from epsilons.papers import people
 from epsilons.papers.diffusion import METHOD, diffuse, picture_of
-from epsilons.questions.found_range import capped_mean, read_mean
-from epsilons.questions.locate import around
 from epsilons.questions.mean import Mean
 from epsilons.questions.question import Answer, Call, Draw, Steps
+from epsilons.questions.steps.found_range import capped_mean, read_mean
+from epsilons.questions.steps.locate import around
 from epsilons.results.release import ByLevel, Release
 from epsilons.risk.ranges import Located
 from epsilons.types import Column, Floats, Integers

@@ -37,9 +37,9 @@ from epsilons.planning.what_if import (
     strictest_give_more,
     wanted_error,
 )
-from epsilons.questions.locate import budgets_of
 from epsilons.questions.mean import ADAPTIVE
 from epsilons.questions.question import Question
+from epsilons.questions.steps.locate import budgets_of
 from epsilons.results import report
 from epsilons.results.release.verdict import (
     Gain,

@@ -30,14 +30,14 @@ from epsilons.planning.what_if import (
     put_best_first,
     strictest_give_more,
 )
-from epsilons.questions.found_range import (
+from epsilons.questions.mean import Mean
+from epsilons.questions.question import Draw
+from epsilons.questions.rehearsal import Rehearsal
+from epsilons.questions.steps.found_range import (
     people_for_any as needed_for_any,
     people_for_gaussian as needed_for_gaussian,
 )
-from epsilons.questions.mean import Mean
-from epsilons.questions.outer import FARTHEST, first_share
-from epsilons.questions.question import Draw
-from epsilons.questions.rehearsal import Rehearsal
+from epsilons.questions.steps.outer import FARTHEST, first_share
 from epsilons.results import report
 from epsilons.results.release import ByLevel
 from epsilons.results.release.spending import left

@@ -18,11 +18,11 @@ from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.trial import Trial
-from epsilons.questions import several
 from epsilons.questions.division import division_of
 from epsilons.questions.mean import Bounds, Mean
 from epsilons.questions.question import Call, Question
 from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for, without_noise
+from epsilons.questions.steps import several
 from epsilons.results import report
 from epsilons.results.release import ByLevel, Scalar
 from epsilons.results.release.verdict import (

@@ -13,10 +13,10 @@ from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.errors import BudgetError
 from epsilons.frozen import now
-from epsilons.questions.locate import budgets_of
 from epsilons.questions.mean import ADAPTIVE
 from epsilons.questions.question import Question
 from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
+from epsilons.questions.steps.locate import budgets_of
 from epsilons.results.release import ByLevel, Spent
 from epsilons.risk.goals import Goal, MeanGoal
 

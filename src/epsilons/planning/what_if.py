@@ -12,8 +12,8 @@ import numpy as np
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.planning.trial import Trial, error_of, gain_over
-from epsilons.questions.locate import budgets_of
 from epsilons.questions.question import Question
+from epsilons.questions.steps.locate import budgets_of
 from epsilons.results.release.derived import answers
 from epsilons.results.release.verdict import WORTH, Help, defended, help_words, helps_most
 from epsilons.results.report import number

@@ -16,7 +16,6 @@ from epsilons.budgets.levels import Ladder, float_up
 from epsilons.draws.mechanisms import Additive, LevelCounts, build
 from epsilons.draws.mechanisms.add_remove import rounded_down
 from epsilons.errors import ArgumentError
-from epsilons.questions import grouping, ways
 from epsilons.questions.question import (
     UNWEIGHED,
     Answer,
@@ -26,7 +25,8 @@ from epsilons.questions.question import (
     Sentences,
     Steps,
 )
-from epsilons.questions.ways import Read
+from epsilons.questions.steps import grouping, ways
+from epsilons.questions.steps.ways import Read
 from epsilons.results.release import ByLevel
 from epsilons.results.release.kinds import CountEstimate as Counted, SomeEstimate as Some
 from epsilons.risk.goals import MeanGoal

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final
 
 from epsilons import door, parameters, words
 from epsilons.errors import ArgumentError
-from epsilons.questions import soft_cells
 from epsilons.questions.question import Answer, Call, Sentences
+from epsilons.questions.steps import soft_cells
 from epsilons.results.release.kinds import Pair
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.moments import SoftMoments
+from epsilons.risk.moments.margins import SoftMoments
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Covariance"]

@@ -13,16 +13,23 @@ from epsilons import door, listed, parameters, words
 from epsilons.budgets.allocation import FREQUENCY_RULES, Allocation
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.errors import ArgumentError
-from epsilons.questions import grouping, ways
-from epsilons.questions.designs import CELL_METHODS, Design, Known, cell_design, cells_of, parts_of
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
-from epsilons.questions.ways import Read
+from epsilons.questions.steps import grouping, ways
+from epsilons.questions.steps.designs import (
+    CELL_METHODS,
+    Design,
+    Known,
+    cell_design,
+    cells_of,
+    parts_of,
+)
+from epsilons.questions.steps.ways import Read
 from epsilons.results.release import Cells
 from epsilons.risk.cells import project as projected
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal, claimed
-from epsilons.risk.lorenz import LorenzCells
 from epsilons.risk.margins import CellsMargin, RatioCells
+from epsilons.risk.means.lorenz import LorenzCells
 from epsilons.risk.shares import TotalledCells
 from epsilons.types import (
     About,

@@ -15,8 +15,9 @@ from epsilons.budgets.levels import Classes
 from epsilons.draws.mechanisms import Additive, SumAndSquares, build, build_moments
 from epsilons.errors import ArgumentError, DataError
 from epsilons.loading import later
-from epsilons.questions import grouping, ways
-from epsilons.questions.designs import (
+from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
+from epsilons.questions.steps import grouping, ways
+from epsilons.questions.steps.designs import (
     METHODS,
     Design,
     Known,
@@ -26,17 +27,16 @@ from epsilons.questions.designs import (
     require_levels,
     spread_ratio,
 )
-from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
-from epsilons.questions.ways import Read
+from epsilons.questions.steps.ways import Read
 from epsilons.results.release import Scalar
-from epsilons.risk.classes import ClassGoal, WeighedClasses, in_classes, lean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal, claimed
-from epsilons.risk.lorenz import LorenzMean, LorenzSpread
 from epsilons.risk.margins import RatioMean, Weighed, holds_on_any_range
-from epsilons.risk.mean import WIDEST
-from epsilons.risk.ratio_spread import RatioSpread
-from epsilons.risk.spread import EXPECTED
+from epsilons.risk.means.classes import ClassGoal, WeighedClasses, in_classes, lean
+from epsilons.risk.means.lorenz import LorenzMean, LorenzSpread
+from epsilons.risk.means.mean import WIDEST
+from epsilons.risk.means.ratio_spread import RatioSpread
+from epsilons.risk.means.spread import EXPECTED
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import (
     About,
@@ -53,11 +53,11 @@ from epsilons.types import (
 )
 
 if TYPE_CHECKING:
-    from epsilons.questions import adaptive, found_range, groups
+    from epsilons.questions.steps import adaptive, found_range, groups
 else:
-    adaptive = later("epsilons.questions.adaptive")
-    found_range = later("epsilons.questions.found_range")
-    groups = later("epsilons.questions.groups")
+    adaptive = later("epsilons.questions.steps.adaptive")
+    found_range = later("epsilons.questions.steps.found_range")
+    groups = later("epsilons.questions.steps.groups")
 
 __all__ = ["ADAPTIVE", "FOUND", "Mean"]
 

@@ -29,7 +29,6 @@ from epsilons.draws.mechanisms.nested import Nested
 from epsilons.errors import ArgumentError, MissingValueError
 from epsilons.frozen import remembered, storable
 from epsilons.loading import later
-from epsilons.questions.designs import Design, Known, cell_design, cells_of, tells
 from epsilons.questions.question import (
     UNWEIGHED,
     Answer,
@@ -39,14 +38,16 @@ from epsilons.questions.question import (
     Sentences,
     Steps,
 )
-from epsilons.questions.ways import Read, add_remove, replace_end
+from epsilons.questions.steps.designs import Design, Known, cell_design, cells_of, tells
+from epsilons.questions.steps.ways import Read, add_remove, replace_end
 from epsilons.results.release import ByLevel, Scalar
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
-from epsilons.risk import ClosedNoise, SumNoise, Weighing, mean
+from epsilons.risk import ClosedNoise, SumNoise, Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.margins import RatioCells
+from epsilons.risk.means import mean
 from epsilons.risk.quantiles import (
     AnsweredQuantiles,
     NestedQuantiles,

@@ -20,9 +20,9 @@ from epsilons.door import Absent
 from epsilons.door.count import line
 from epsilons.draws.mechanisms import Octaves, Selection, TheLine
 from epsilons.draws.mechanisms.octaves import ZERO, octaves_of
-from epsilons.questions.locate import DEVIATION, ROUNDS
-from epsilons.questions.outer import HIGH
 from epsilons.questions.question import Answer, Call, Draw, Question
+from epsilons.questions.steps.locate import DEVIATION, ROUNDS
+from epsilons.questions.steps.outer import HIGH
 from epsilons.results.release import ByLevel, shown_levels
 from epsilons.risk import Weighing
 from epsilons.risk.margins import RatioCells

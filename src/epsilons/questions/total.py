@@ -12,14 +12,14 @@ from epsilons.budgets.allocation import Allocation, rules_for
 from epsilons.draws.mechanisms import Additive, TwoSums, build
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.loading import later
-from epsilons.questions import ways
-from epsilons.questions.designs import Design, Known, ratio_of, two_sums_design
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
-from epsilons.questions.ways import Read
+from epsilons.questions.steps import ways
+from epsilons.questions.steps.designs import Design, Known, ratio_of, two_sums_design
+from epsilons.questions.steps.ways import Read
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.lorenz import LorenzMean
 from epsilons.risk.margins import RatioTotal, Weighed
+from epsilons.risk.means.lorenz import LorenzMean
 from epsilons.types import Column, LossOfOne, Missing, TotalMethod
 
 if TYPE_CHECKING:

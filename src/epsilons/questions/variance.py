@@ -11,13 +11,13 @@ import numpy as np
 from epsilons import door, parameters, words
 from epsilons.budgets.allocation import Allocation
 from epsilons.draws.mechanisms import PARTS_OF_A_VARIANCE, SumAndSquares, build_moments
-from epsilons.questions import soft_cells, ways
 from epsilons.questions.question import Answer, Call, Sentences, Steps
-from epsilons.questions.ways import Read
+from epsilons.questions.steps import soft_cells, ways
+from epsilons.questions.steps.ways import Read
 from epsilons.results.release.kinds import VarianceEstimate as Estimate
-from epsilons.risk.forms import VariedForms
 from epsilons.risk.goals import CellsGoal, MeanGoal
-from epsilons.risk.moments import SoftMoments, ThreeCells
+from epsilons.risk.moments.forms import VariedForms
+from epsilons.risk.moments.margins import SoftMoments, ThreeCells
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Variance"]

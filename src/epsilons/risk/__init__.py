@@ -13,7 +13,13 @@ report them as forecasts.
 from __future__ import annotations
 
 from epsilons.risk.cells import share_error
-from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
+from epsilons.risk.means.mean import (
+    finite_population,
+    mse,
+    noise_per_square,
+    permutation_proxy,
+    quantile,
+)
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
 from epsilons.risk.weighing import INDEPENDENT, Moments, StairNoise, SumNoise, Weighing
 

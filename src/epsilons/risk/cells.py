@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.risk import mean
-from epsilons.risk.mean import keep_proxy, least_split, permutation_proxy, sampling_reach
+from epsilons.risk.means import mean
+from epsilons.risk.means.mean import keep_proxy, least_split, permutation_proxy, sampling_reach
 from epsilons.risk.tails import gaussian
 from epsilons.risk.tails.gaussian import nearly_gaussian
 from epsilons.risk.tails.joint import ClosedNoise, Pairs, inside

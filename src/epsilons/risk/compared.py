@@ -14,9 +14,9 @@ import numpy as np
 from epsilons.draws.noise import DiscreteLaplace
 from epsilons.risk.groups.public import joint, ratio_ends, ways_of
 from epsilons.risk.margins import Bounds, Weighed
-from epsilons.risk.ratio import Difference
+from epsilons.risk.means.ratio import Difference
+from epsilons.risk.means.spread import WeighedSpread
 from epsilons.risk.shares import WeighedCells
-from epsilons.risk.spread import WeighedSpread
 from epsilons.risk.weighing import Assumption
 
 EVEN: Final = 0.5

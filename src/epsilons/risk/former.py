@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from epsilons.frozen import storable
-from epsilons.risk import mean
 from epsilons.risk.groups.margins import RatioGroups
 from epsilons.risk.groups.reach import Reach
 from epsilons.risk.margins import (
@@ -23,9 +22,10 @@ from epsilons.risk.margins import (
     RatioMean,
     sample_reach,
 )
-from epsilons.risk.moments import RatioMoments
+from epsilons.risk.means import mean
+from epsilons.risk.moments.margins import RatioMoments
+from epsilons.risk.moments.tested import RatioTests
 from epsilons.risk.shares import TotalledCells
-from epsilons.risk.tested import RatioTests
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 

@@ -13,7 +13,8 @@ from typing import ClassVar, Final, Self, TypeAlias
 from epsilons import parameters
 from epsilons.errors import ArgumentError
 from epsilons.frozen import remembered
-from epsilons.risk import cells, cells as largest, mean
+from epsilons.risk import cells, cells as largest
+from epsilons.risk.means import mean
 from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.risk.weighing import (
     INDEPENDENT,

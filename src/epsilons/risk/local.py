@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.risk.margins import AnyMargin, Bounds, Margin
-from epsilons.risk.mean import sampling_reach
+from epsilons.risk.means.mean import sampling_reach
 from epsilons.risk.shares import AroundCells, around
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Weights

@@ -16,9 +16,9 @@ import numpy as np
 
 from epsilons.draws.noise import PairLaw
 from epsilons.frozen import storable
-from epsilons.risk import mean, ratio
 from epsilons.risk.counted import LevelCount, most_squares
 from epsilons.risk.goals import Goal
+from epsilons.risk.means import mean, ratio
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption, Weighing
 from epsilons.types import Floats, Integers
 

@@ -13,9 +13,15 @@ import numpy as np
 
 from epsilons.errors import KindError
 from epsilons.frozen import storable
-from epsilons.risk import ratio
 from epsilons.risk.margins import Bounds, Margin, RatioCells
-from epsilons.risk.mean import SAMPLING, SampleError, hoeffding, permutation_proxy, sampling_reach
+from epsilons.risk.means import ratio
+from epsilons.risk.means.mean import (
+    SAMPLING,
+    SampleError,
+    hoeffding,
+    permutation_proxy,
+    sampling_reach,
+)
 from epsilons.risk.shares import TotalledCells, WeighedCells
 from epsilons.risk.tails.laplace import kearns_saul, least
 from epsilons.risk.weighing import Assumption, Weighing

@@ -10,8 +10,9 @@ from typing import ClassVar, Final
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk import cells, mean, ratio
+from epsilons.risk import cells
 from epsilons.risk.margins import Bounds, Margin, RatioCells
+from epsilons.risk.means import mean, ratio
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats

@@ -42,7 +42,7 @@ from epsilons.budgets.levels import Budgets, People, as_budgets, budgets_of_peop
 from epsilons.errors import BudgetError
 from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing
 from epsilons.risk.goals import Goal, checked, goal_of, guess_for
-from epsilons.risk.lorenz import curve_of
+from epsilons.risk.means.lorenz import curve_of
 from epsilons.types import About, Allocated, Edges, Floats, Integers, Labels, Loss, RuleName
 
 __all__ = [

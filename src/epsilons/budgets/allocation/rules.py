@@ -17,7 +17,7 @@ from epsilons.budgets.levels import Budgets, dot, summed
 from epsilons.draws.noise import Staircase
 from epsilons.risk import INDEPENDENT, Moments, StairNoise, SumNoise, Weighing
 from epsilons.risk.goals import Goal
-from epsilons.risk.lorenz import curve_of, half_widths
+from epsilons.risk.means.lorenz import curve_of, half_widths
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 

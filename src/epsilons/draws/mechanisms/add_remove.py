@@ -27,7 +27,8 @@ from epsilons.draws.mechanisms.sums import (
 )
 from epsilons.draws.noise import DiscreteLaplace, PairLaw, Source
 from epsilons.frozen import storable
-from epsilons.risk import Weighing, ratio
+from epsilons.risk import Weighing
+from epsilons.risk.means import ratio
 from epsilons.types import Floats, Integers, freeze
 
 __all__ = ["multiples", "weights_up_to"]

@@ -24,8 +24,8 @@ from epsilons.results.report.shown import Written
 from epsilons.risk import INDEPENDENT, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells
-from epsilons.risk.ratio_spread import RatioSpread
-from epsilons.risk.together import WeighedTogether
+from epsilons.risk.means.ratio_spread import RatioSpread
+from epsilons.risk.means.together import WeighedTogether
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Group
 

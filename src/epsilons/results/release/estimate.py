@@ -18,7 +18,7 @@ from epsilons.loading import later
 from epsilons.results.report import numbers
 from epsilons.risk import margins
 from epsilons.risk.margins import CellsMargin, ScalarMargin
-from epsilons.risk.spread import Spread, WeighedSpread
+from epsilons.risk.means.spread import Spread, WeighedSpread
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Integers, freeze
 

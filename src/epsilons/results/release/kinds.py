@@ -15,8 +15,8 @@ from epsilons.results.report import numbers
 from epsilons.results.report.phrases import short
 from epsilons.risk import margins
 from epsilons.risk.margins import Estimated, Margin
-from epsilons.risk.moments import SoftMoments
-from epsilons.risk.spread import Spread
+from epsilons.risk.means.spread import Spread
+from epsilons.risk.moments.margins import SoftMoments
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 

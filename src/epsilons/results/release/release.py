@@ -28,7 +28,7 @@ from epsilons.results.release.stored import Entry
 from epsilons.results.report.shown import Shown
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Estimated
-from epsilons.risk.spread import Spread
+from epsilons.risk.means.spread import Spread
 from epsilons.risk.weighing import Assumption, SumNoise
 from epsilons.types import Floats, Length
 

@@ -27,7 +27,7 @@ from epsilons.risk.groups.reach import (
     shrunk,
 )
 from epsilons.risk.margins import Behind, Bounds, Margin, weighted_ends
-from epsilons.risk.mean import SAMPLING
+from epsilons.risk.means.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, PARTS, of_a_sum
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers

@@ -20,7 +20,7 @@ import numpy as np
 
 from epsilons.risk.groups.bias import Range, few
 from epsilons.risk.groups.reach import LEVELS, Reach, grown
-from epsilons.risk.mean import SAMPLING
+from epsilons.risk.means.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, Combined, of_four
 from epsilons.types import Booleans, Floats
 

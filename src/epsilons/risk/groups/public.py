@@ -11,10 +11,10 @@ from typing import ClassVar, Final, cast
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk import mean
 from epsilons.risk.groups.reach import shrunk
 from epsilons.risk.margins import Bounds, Margin, Weighed, weighted_ends
-from epsilons.risk.ratio import Difference
+from epsilons.risk.means import mean
+from epsilons.risk.means.ratio import Difference
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.tails.laplace import bisect, deviation, least, quantile_of
 from epsilons.risk.weighing import Assumption, Weighing

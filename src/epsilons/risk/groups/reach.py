@@ -17,7 +17,7 @@ from typing import Final, Literal
 import numpy as np
 
 from epsilons.risk.groups.bias import Leaning, Range, apart, few
-from epsilons.risk.mean import SAMPLING
+from epsilons.risk.means.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_row, of_means, row_of
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk import cells, mean
+from epsilons.risk import cells
 from epsilons.risk.margins import Bounds, Weighed
-from epsilons.risk.shares import WeighedCells
-from epsilons.risk.spread import (
+from epsilons.risk.means import mean
+from epsilons.risk.means.spread import (
     DECIDED_AT,
     Parts,
     Seen,
@@ -24,6 +24,7 @@ from epsilons.risk.spread import (
     WeighedSpread,
     way_of,
 )
+from epsilons.risk.shares import WeighedCells
 from epsilons.risk.tails.laplace import GIVEN
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Booleans, Floats, Integers

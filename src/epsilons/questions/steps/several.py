@@ -21,9 +21,9 @@ from epsilons.draws.mechanisms import SeveralSums, build_several
 from epsilons.errors import PrivacyError
 from epsilons.questions.mean import Bounds, Mean
 from epsilons.questions.question import Answer, Call, Draw, Question
-from epsilons.questions.ways import spending
+from epsilons.questions.steps.ways import spending
 from epsilons.results.release import Scalar
-from epsilons.risk.together import SeveralMeans, WeighedTogether
+from epsilons.risk.means.together import SeveralMeans, WeighedTogether
 
 __all__ = ["Together", "asks", "gathered", "shared", "together"]
 

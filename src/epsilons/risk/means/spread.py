@@ -12,10 +12,10 @@ import numpy as np
 
 from epsilons.budgets.levels import dot
 from epsilons.frozen import storable
-from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Bounds, Estimated, Weighed
-from epsilons.risk.mean import SampleError
+from epsilons.risk.means import mean
+from epsilons.risk.means.mean import SampleError
 from epsilons.risk.tails.laplace import GIVEN, ErrorDivision, bisect, chosen, laplace_quantile, tail
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats

@@ -26,8 +26,8 @@ from epsilons.budgets.levels import Budgets, Ladder, float_down, float_up
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import LevelCounts, added_up
 from epsilons.draws.mechanisms.add_remove import SHARE, STRICT
-from epsilons.questions.designs import Design, Known, expected, tells
 from epsilons.questions.question import Answer, Draw, Steps
+from epsilons.questions.steps.designs import Design, Known, expected, tells
 from epsilons.results.release import ByLevel, Estimate, Expected, PerWeight
 from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount

@@ -24,7 +24,8 @@ from epsilons.door.count import line
 from epsilons.draws.mechanisms import Additive, LevelCounts, SumAndSquares, TwoSums, with_squares
 from epsilons.draws.noise import DiscreteLaplace, PointMass
 from epsilons.errors import BudgetError, DataError
-from epsilons.questions.designs import (
+from epsilons.questions.question import Call, Draw, Steps
+from epsilons.questions.steps.designs import (
     Design,
     Known,
     as_drawn,
@@ -33,10 +34,9 @@ from epsilons.questions.designs import (
     tells,
     two_sums_design,
 )
-from epsilons.questions.locate import Found, Payers, around, budgets_of, locate, remaining
-from epsilons.questions.outer import FARTHEST, Ends, Share, first_share, outer
-from epsilons.questions.question import Call, Draw, Steps
-from epsilons.questions.ways import Read, add_remove_end, after, replace_end
+from epsilons.questions.steps.locate import Found, Payers, around, budgets_of, locate, remaining
+from epsilons.questions.steps.outer import FARTHEST, Ends, Share, first_share, outer
+from epsilons.questions.steps.ways import Read, add_remove_end, after, replace_end
 from epsilons.results.release import ByLevel, Expected, Scalar
 from epsilons.risk import ranges
 from epsilons.risk.counted import LevelCount

@@ -11,17 +11,17 @@ from epsilons import door, words
 from epsilons.budgets.allocation import Allocation
 from epsilons.budgets.allocation.declared import Declared
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
-from epsilons.questions import ways
-from epsilons.questions.designs import Design, Known, cell_design, cells_of
 from epsilons.questions.question import UNWEIGHED, Call, Question, Sentences, Steps
-from epsilons.questions.ways import Read
+from epsilons.questions.steps import ways
+from epsilons.questions.steps.designs import Design, Known, cell_design, cells_of
+from epsilons.questions.steps.ways import Read
 from epsilons.results.release import Scalar
 from epsilons.results.release.kinds import Pair
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.forms import WeighedForms
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.moments import SoftMoments
-from epsilons.risk.tested import AnsweredTests, RatioTests, WeighedTests
+from epsilons.risk.moments.forms import WeighedForms
+from epsilons.risk.moments.margins import SoftMoments
+from epsilons.risk.moments.tested import AnsweredTests, RatioTests, WeighedTests
 from epsilons.types import SoftMethod
 
 __all__ = ["RULES", "TRANSFORMED", "SoftQuestion", "not_taken", "under_add_remove", "under_replace"]

@@ -31,7 +31,8 @@ from epsilons.door.count import line
 from epsilons.draws.mechanisms import CellsOf, Octaves, Selection
 from epsilons.draws.mechanisms.octaves import HIGHS, LOWS, RARE, ZERO
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.questions.locate import (
+from epsilons.questions.question import Draw
+from epsilons.questions.steps.locate import (
     ROUNDS,
     ZOOM,
     Payers,
@@ -43,7 +44,6 @@ from epsilons.questions.locate import (
     weights_of,
     window_at,
 )
-from epsilons.questions.question import Draw
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.tails.gaussian import quantile
 from epsilons.types import Floats, Integers

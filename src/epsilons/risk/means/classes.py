@@ -14,9 +14,9 @@ import numpy as np
 
 from epsilons.budgets.levels import Classes
 from epsilons.frozen import storable
-from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Weighed
+from epsilons.risk.means import mean
 from epsilons.risk.weighing import SAMPLE, Assumption, Moments, Weighing
 from epsilons.types import Floats
 

@@ -20,16 +20,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from epsilons.frozen import remembered, storable
-from epsilons.risk import mean
 from epsilons.risk.margins import Bounds, Estimated
-from epsilons.risk.moments import (
+from epsilons.risk.means import mean
+from epsilons.risk.means.spread import Spreading, Terms
+from epsilons.risk.moments.margins import (
     AnsweredMoments,
     Function,
     RatioMoments,
     SoftMoments,
     WeighedMoments,
 )
-from epsilons.risk.spread import Spreading, Terms
 from epsilons.risk.tails.combined import Hull
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats

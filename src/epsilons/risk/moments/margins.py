@@ -11,10 +11,10 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Behind, Bounds, Estimated, Margin
-from epsilons.risk.spread import Seen, Spreading
+from epsilons.risk.means import mean
+from epsilons.risk.means.spread import Seen, Spreading
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats

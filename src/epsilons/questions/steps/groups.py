@@ -18,11 +18,11 @@ from epsilons.budgets.allocation import Allocation, allocate_for
 from epsilons.budgets.levels import Budgets
 from epsilons.draws.mechanisms import CellSums, CellTable, Parallel, build, build_histogram
 from epsilons.errors import BudgetError, DataError
-from epsilons.questions import ways
-from epsilons.questions.designs import Design, Known, cell_design, cells_of
-from epsilons.questions.grouping import estimate_of, table_goal
 from epsilons.questions.question import Call, Steps
-from epsilons.questions.ways import Read
+from epsilons.questions.steps import ways
+from epsilons.questions.steps.designs import Design, Known, cell_design, cells_of
+from epsilons.questions.steps.grouping import estimate_of, table_goal
+from epsilons.questions.steps.ways import Read
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal, claimed
 from epsilons.risk.groups.margins import GroupedMeans, RatioGroups

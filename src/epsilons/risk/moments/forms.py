@@ -19,8 +19,8 @@ import numpy as np
 
 from epsilons.frozen import remembered, storable
 from epsilons.risk.margins import Bounds, Estimated
-from epsilons.risk.moments import MIDDLE, SQUARE, Function
-from epsilons.risk.tested import (
+from epsilons.risk.moments.margins import MIDDLE, SQUARE, Function
+from epsilons.risk.moments.tested import (
     MEANS,
     REST,
     ROUNDS,

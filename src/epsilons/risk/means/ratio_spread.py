@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk import ratio
 from epsilons.risk.counted import costliest
 from epsilons.risk.margins import Asked, Bounds, Estimated, OnRungs
-from epsilons.risk.spread import TailBound, log_moment
+from epsilons.risk.means import ratio
+from epsilons.risk.means.spread import TailBound, log_moment
 from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats

@@ -26,11 +26,12 @@ from epsilons.draws.mechanisms.add_remove import (
 from epsilons.draws.mechanisms.sums import lattice
 from epsilons.draws.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.errors import ArgumentError
-from epsilons.risk import INDEPENDENT, Moments, Weighing, ratio
+from epsilons.risk import INDEPENDENT, Moments, Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import MOST_WEIGHTS, Ratio, RatioMean
-from epsilons.risk.ratio_spread import RatioSpread
+from epsilons.risk.means import ratio
+from epsilons.risk.means.ratio_spread import RatioSpread
 from epsilons.types import Floats, Integers
 
 Sums = TypeVar("Sums", TwoSums, CellSums)

@@ -15,12 +15,12 @@ from epsilons.budgets.allocation import allocate_for
 from epsilons.budgets.levels import float_down
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import SumAndSquares, build_moments
-from epsilons.questions.locate import budgets_of, remaining
 from epsilons.questions.question import Draw, Steps
-from epsilons.questions.ways import Read, after, replace_end
+from epsilons.questions.steps.locate import budgets_of, remaining
+from epsilons.questions.steps.ways import Read, after, replace_end
 from epsilons.results.release import Scalar
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.spread import Seen, Spreading, WeighedInStages, divided, risk_of
+from epsilons.risk.means.spread import Seen, Spreading, WeighedInStages, divided, risk_of
 from epsilons.risk.weighing import RELATED
 from epsilons.types import Floats, Integers
 

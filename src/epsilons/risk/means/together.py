@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from epsilons.frozen import storable
-from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal, Words
 from epsilons.risk.margins import Weighed
+from epsilons.risk.means import mean
 from epsilons.risk.tails.joint import CubeNoise
 from epsilons.risk.weighing import Assumption, SumNoise
 

@@ -1,0 +1,1 @@
+"""Margins of variances, covariances, slopes and correlations."""
