@@ -36,7 +36,12 @@ MAY_DRAW = (
 DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "below_many"}
 """Calls that consume randomness or create a source of it."""
 
-SAMPLERS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
+SAMPLERS = {
+    name
+    for name in dir(noise)
+    if getattr(getattr(noise, name), "__module__", "").endswith((".exact", ".source"))
+    and name != "Source"
+}
 """The names in `epsilons.draws.noise`, except distributions and the type of a source."""
 
 LONGEST = 800
@@ -114,6 +119,7 @@ def test_the_check_sees_who_draws(text: str) -> None:
 
 def test_rooms_that_may_draw_are_there() -> None:
     """Every listed package exists, so the list is up to date."""
+    assert {"System", "resolve", "exp_minus_many"} <= SAMPLERS
     assert all((SOURCE / room).exists() for room in MAY_DRAW)
     for path in (
         "draws/accounts.py",
