@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import json
 import os
 import re
 import shutil
@@ -360,3 +361,48 @@ def test_quantiles_can_be_taken_out(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+WALKS = """
+import json, sys
+import numpy as np, duckdb, pyarrow as pa
+import epsilons as ep
+values = np.linspace(0, 1, 200)
+budgets = np.where(np.arange(200) < 20, 0.1, 1.0)
+labels = (values * 3).astype(int)
+columns = {"v": values, "e": budgets, "g": labels, "p": np.arange(200)}
+rows = duckdb.from_arrow(pa.table(columns))
+by = {"by": "g", "groups": [0, 1, 2, 3], "person": "p", "data": rows}
+private = {"neighbours": "add-remove", "levels": [0.1, 1.0]}
+
+def crossed(call):
+    call()
+    loaded = sum(name.startswith("epsilons") for name in sys.modules)
+    functions = set()
+    def see(frame, event, _):
+        code = frame.f_code
+        if event == "call" and "/epsilons/" in code.co_filename:
+            functions.add((code.co_filename, code.co_firstlineno))
+    sys.setprofile(see)
+    call()
+    sys.setprofile(None)
+    return len(functions), len({file for file, _ in functions}), loaded
+
+print(json.dumps([
+    crossed(lambda: ep.mean(values, epsilon=budgets, bounds=(0, 1))),
+    crossed(lambda: ep.publish(
+        [ep.Mean(values, bounds=(0, 1)), ep.Frequencies(labels, categories=[0, 1, 2, 3])],
+        epsilon=budgets,
+    )),
+    crossed(lambda: ep.mean("v", epsilon="e", bounds=(0, 1), **by, **private)),
+]))
+"""
+
+
+def test_a_call_crosses_few_functions_and_files() -> None:
+    """What someone reads who follows a mean, two questions, or groups on DuckDB to their answer."""
+    words = [sys.executable, "-c", WALKS]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    limits = [(150, 30, 100), (250, 45, 110), (270, 50, 140)]
+    for found, most in zip(json.loads(ran.stdout), limits, strict=True):
+        assert all(one <= limit for one, limit in zip(found, most, strict=True)), (found, most)
