@@ -16,7 +16,6 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
@@ -308,12 +307,12 @@ class _Way:
         if len(self._draws) == 1 and answer.mechanism is None:
             return self._draws[0].mechanism
         levels = self._draws[-1].charged[0]
-        charges = []
+        stages, charges = [], []
         for draw in self._draws:
-            own = Charge(*draw.charged)
-            charges.append(own.on(levels))
+            charges.append(Charge(*draw.charged).on(levels))
+            if answer.mechanism is None:
+                stages.append(draw.on(levels))
         if answer.mechanism is None:
-            stages = map(methodcaller("on", levels), self._draws)
             return Composed(levels, tuple(stages), tuple(charges))
         if tuple(answer.mechanism.losses) != added_up(charges):
             raise PrivacyError(f"{self._statistic} was charged for another mechanism.")

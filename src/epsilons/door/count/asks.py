@@ -77,12 +77,14 @@ class Names:
         cls, values: Any, epsilon: Any, person: Any, marks: Mapping[str, Any] | None = None
     ) -> Names:
         """Return the names of columns of a table. In pandas a name need not be text."""
-        marks = marks or {}
+        marks, shown = marks or {}, {}
+        for name, column in marks.items():
+            shown[name] = f"{name}={column!r}"
         return cls(
             f"{said('values', marks)}={values!r}",
             "epsilon" if is_number(epsilon) else f"epsilon={epsilon!r}",
             f"person={person!r}",
-            marks=dict(zip(marks, map("{}={!r}".format, marks, marks.values()), strict=True)),
+            marks=shown,
         )
 
     @classmethod

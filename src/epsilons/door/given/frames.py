@@ -259,7 +259,9 @@ def picked(
     """
     import narwhals as nw
 
-    places = dict(zip(map(new, wanted), map(columns.index, wanted.values()), strict=True))
+    places: dict[str, int] = {}
+    for each, column in wanted.items():
+        places[new(each)] = columns.index(column)
     frame: Any
     if kind == "polars":
         import polars as pl
@@ -272,7 +274,7 @@ def picked(
     elif kind == "duckdb" or kind == "spark":
         own, texts = DIALECTS[kind], []
         if kind == "spark":
-            data = data.toDF(*map("c{}".format, range(1, len(columns) + 1)))
+            data = data.toDF(*(f"c{place + 1}" for place in range(len(columns))))
         for name, place in places.items():
             texts.append(f"{'#' if kind == 'duckdb' else 'c'}{place + 1} AS {own.name(name)}")
         frame = own.select(data, texts)
