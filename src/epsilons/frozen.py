@@ -57,6 +57,9 @@ Parts = dict[str, Any]
 _SHARED: Final = 8
 """The number of shared results that an object keeps."""
 
+_NONE: Final[Any] = object()
+"""What stands for a result that is not kept."""
+
 
 def remembered(
     method: Callable[Concatenate[Owner, Given], Result],
@@ -89,11 +92,11 @@ def _kept(
     def found(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         known = vars(self).setdefault("_remembered", {})
         key = (name, args, *sorted(kwargs.items()))
-        if key not in known:
+        result: Result = known.get(key, _NONE)
+        if result is _NONE:
             if copied is None and len(known) >= _SHARED:
-                known.clear()
-            known[key] = method(self, *args, **kwargs)
-        result: Result = known[key]
+                known.clear()  # another thread may be here too, so `result` is not read from it
+            result = known[key] = method(self, *args, **kwargs)
         return result if copied is None else copied(result)
 
     return found
