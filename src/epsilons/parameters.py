@@ -473,4 +473,4 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
         raise BoundsError(
             f"{name}={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
         )
-    return lo + 0.0, hi + 0.0  # -0.0 becomes 0.0
+    return lo, hi
