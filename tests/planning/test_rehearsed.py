@@ -164,3 +164,31 @@ def test_what_a_release_refuses_a_plan_refuses() -> None:
     few = Trial(ep.Mean("x", bounds=None), ep.Budgets({0.01: 5}), "replace", None)
     with pytest.raises(BudgetError, match="too small for 5 people"):
         _ = few.found
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        name
+        for name, kind in STATISTICS.items()
+        if {"bounds", "x_bounds"} & {*kind.__dataclass_fields__}
+    ],
+)
+def test_a_plan_is_for_the_bounds_that_are_given(statistic: str) -> None:
+    """Errors are in the units of the data: a range twice as wide, errors twice or four times."""
+    narrow, wide = (ep.plan(PEOPLE, statistic=statistic, bounds=(0, hi)) for hi in (10, 20))
+    assert (narrow.bounds, wide.bounds) == ((0.0, 10.0), (0.0, 20.0))
+    power = 4 if statistic in ("variance", "covariance") else 2
+    assert wide.forecasts[0].rmse == pytest.approx(power * narrow.forecasts[0].rmse)
+    assert "values from 0 to 20\n" in str(wide)
+
+
+def test_a_plan_of_two_columns_names_both_ranges() -> None:
+    asked = ep.Covariance("x", "y", x_bounds=(0, 5), y_bounds=(-1, 1))
+    plan = ep.plan([asked], epsilon=PEOPLE).each[0].plan
+    assert "values from 0 to 5 and from -1 to 1\n" in str(plan)
+
+
+def test_an_argument_that_a_statistic_does_not_have_is_refused_as_such() -> None:
+    with pytest.raises(ArgumentError, match="loss='pac' is not for a covariance"):
+        ep.plan(PEOPLE, statistic="covariance", loss="pac", bounds=(0, 50))

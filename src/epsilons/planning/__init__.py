@@ -336,10 +336,12 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     """
     has = {each.name for each in fields(kind) if each.init}
     former = set(kind.RENAMED.values())
-    for name in said.keys() & kind.NOT_TAKEN.keys():
-        if said[name] != _OWN[name]:
-            raise ArgumentError(kind.NOT_TAKEN[name].format(repr(said[name])))
-    for name in {"bounds", "shape", "spread"} - has - former:
+    for name, given in said.items():
+        if name in kind.NOT_TAKEN and name not in former and given != _OWN[name]:
+            raise ArgumentError(kind.NOT_TAKEN[name].format(repr(given)))
+    for name in ("bounds", "shape", "spread"):
+        if name in has | former:
+            continue
         given = parameters.bounds(said[name]) if name == "bounds" else said[name]
         if given != _OWN[name]:
             what = f"{kind.statistic}, which are shares" if cells else kind.statistic

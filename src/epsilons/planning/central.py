@@ -125,8 +125,8 @@ class Plan(QuestionPlan):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values."""
-        low, high = getattr(self.question, "bounds", (0, 1))
+        """The range of the values; of two columns, that of the first."""
+        low, high = getattr(self.question, "bounds", getattr(self.question, "x_bounds", (0, 1)))
         return float(low), float(high)
 
     @property

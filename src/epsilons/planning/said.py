@@ -430,8 +430,9 @@ def _central_name(plan: Plan) -> str:
             f"Plan for the shares of {plan.budgets.n:,} people in {plan.cells:,} categories: "
             "errors as shares"
         )
-    lo, hi = plan.bounds
-    values = f"values from {number(lo)} to {number(hi)}"
+    second = getattr(plan.question, "y_bounds", plan.bounds)
+    ranges = [f"{number(lo)} to {number(hi)}" for lo, hi in dict.fromkeys((plan.bounds, second))]
+    values = f"values from {' and from '.join(ranges)}"
     return f"Plan for the {plan.statistic} of {plan.budgets.n:,} people, {values}"
 
 

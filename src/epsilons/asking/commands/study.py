@@ -139,13 +139,14 @@ def _question(given: dict[str, Any], place: int) -> Question:
         raise ArgumentError(f"{where}: statistic is not given: {', '.join(STATISTICS)}.")
     kind = STATISTICS[parameters.choice(f"{where}: statistic", given["statistic"], STATISTICS)]
     own = [field.name for field in fields(kind) if field.init]
-    for key in given.keys() & kind.NOT_TAKEN.keys():
-        raise ArgumentError(f"{where}: {kind.NOT_TAKEN[key].format(repr(given[key]))}")
+    for key, value in given.items():
+        if key in kind.NOT_TAKEN:
+            raise ArgumentError(f"{where}: {kind.NOT_TAKEN[key].format(repr(value))}")
     _refuse_others(f"{where}: key", given, ("statistic", *own, *DIVIDED))
     made = {key: each for key, each in given.items() if key in own}
     if "categories" in own and isinstance(made.get("values"), list):
         made["values"] = tuple(made["values"])  # the columns of a table: TOML has no tuples
-    for name in {"values", "x", "y"}.intersection(own):
+    for name in (each for each in own if each in {"values", "x", "y"}):
         given_ = made.get(name)
         columns = given_ if isinstance(given_, tuple) and given_ else (given_,)
         # A count of people needs no column.
