@@ -91,7 +91,9 @@ def _kept(
     @wraps(method)
     def found(self: Owner, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         known = vars(self).setdefault("_remembered", {})
-        key = (name, args, *sorted(kwargs.items()), repr(kwargs))  # 0.0 == -0.0, but not as text
+        key: tuple[Any, ...] = (name, args)
+        if kwargs:
+            key += (*kwargs.items(), repr(kwargs))  # 0.0 == -0.0, but not as text
         result: Result = known.get(key, _NONE)
         if result is _NONE:
             if copied is None and len(known) >= _SHARED:

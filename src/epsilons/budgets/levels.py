@@ -260,6 +260,8 @@ def in_range(epsilon: Floats) -> Floats:
 def moved(epsilon: Floats | float) -> bool:
     """Whether `in_range` changes any budget."""
     budgets: Floats = np.asarray(epsilon)
+    if budgets.size and LEAST <= budgets.min() and budgets.max() <= LARGEST:
+        return False  # the usual case, and NaN is not in it
     with np.errstate(invalid="ignore"):
         low, high = (budgets > 0.0) & (budgets < LEAST), (budgets > LARGEST) & (budgets < math.inf)
     return bool(low.any() or high.any())

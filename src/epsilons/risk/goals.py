@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError
-from epsilons.frozen import remembered
+from epsilons.frozen import shared
 from epsilons.risk import cells, cells as largest
 from epsilons.risk.means import mean
 from epsilons.risk.tails.joint import ClosedNoise
@@ -387,7 +387,7 @@ def claimed(weighing: Weighing, goal: Goal) -> float:
     return _claimed(weighing, goal) if goal.shared else goal.worst.risk(weighing)
 
 
-@remembered
+@shared
 def _claimed(weighing: Weighing, goal: Goal) -> float:
     """The same, kept with the estimator, which releases with the same budgets share."""
     return goal.worst.risk(weighing)
