@@ -260,7 +260,7 @@ def in_range(epsilon: Floats) -> Floats:
 def moved(epsilon: Floats | float) -> bool:
     """Whether `in_range` changes any budget."""
     budgets: Floats = np.asarray(epsilon)
-    if budgets.size and LEAST <= budgets.min() and budgets.max() <= LARGEST:
+    if budgets.size and budgets.min() >= LEAST and budgets.max() <= LARGEST:
         return False  # the usual case, and NaN is not in it
     with np.errstate(invalid="ignore"):
         low, high = (budgets > 0.0) & (budgets < LEAST), (budgets > LARGEST) & (budgets < math.inf)
