@@ -19,14 +19,14 @@ import numpy as np
 
 import epsilons as ep
 from benchmarks.timing import Result
-from epsilons.types import Floats
+from epsilons.types import Floats, GroupsAre
 
 PEOPLE: Final = 2000
 FORM: Final = (0.1, 0.5, 2.0)
 DELTA: Final = 0.05
 DRAWS: Final = 5
 BOUNDS: Final = ((0.0, 25.0), (0.0, 50.0), (0.0, 100.0))
-LIMITS: Final = {"private": 1.15, "public": 1.0}
+LIMITS: Final[dict[GroupsAre, float]] = {"private": 1.15, "public": 1.0}
 
 
 def wages() -> tuple[Floats, Floats]:

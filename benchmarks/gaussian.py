@@ -26,6 +26,7 @@ from benchmarks.page import powers
 from epsilons.budgets.allocation.rules import square_cap
 from epsilons.errors import BudgetError
 from epsilons.theory.gaussian import gaussian_error
+from epsilons.types import Neighbours
 
 GAUSSIAN: dict[str, Any] = {"shape": "gaussian", "about": "population", "related": False}
 PLACES = ((1000.0, 2.0), (-3.0, 1.0))
@@ -72,9 +73,9 @@ def oracle(values: np.ndarray, epsilon: np.ndarray, mu: float, sigma: float, rng
     return float((weights @ clipped + noise) / weights.sum())
 
 
-def neighbours_of(name: str) -> str:
-    """Return the neighbour relation in the name of a method; empty for replace."""
-    return name.partition(", ")[2]
+def neighbours_of(name: str) -> Neighbours:
+    """Return the neighbour relation in the name of a method."""
+    return "add-remove" if name.endswith(", add-remove") else "replace"
 
 
 def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[str, Errors | None]:
@@ -107,7 +108,7 @@ def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[st
                         epsilon=epsilon,
                         bounds=None,
                         **GAUSSIAN,
-                        neighbours=neighbours or "replace",
+                        neighbours=neighbours,
                         source=ep.Seeded(run),
                     )
                 )

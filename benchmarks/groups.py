@@ -192,8 +192,10 @@ def many_groups() -> Iterator[Result]:
     groups = door.Grouping(("group",), (door.declare(list(range(size)), None, None),))
     rules = Rules(Names(), "exclude", 1, None, None, groups, some=True)
 
+    ask = door.Ask("numbers", BOUNDS)
+
     def after() -> None:
-        checked(of_groups(parts, rules), rules, door.Ask("numbers", BOUNDS), Names())
+        checked(of_groups(parts, rules, ask), rules, ask, Names())
 
     after()
     seconds = sorted(once(after) for _ in range(3))[1]

@@ -230,7 +230,7 @@ def _ratio(true: People, asked: People, given: dict[str, Any]) -> Numbers:
 
 
 def _pair(asked: People, given: dict[str, Any]) -> Any:
-    named = {"x_bounds": asked.bounds, "y_bounds": asked.other_bounds}
+    named: dict[str, Any] = {"x_bounds": asked.bounds, "y_bounds": asked.other_bounds}
     return ep.covariance(asked.values, asked.other, epsilon=asked.budgets, **named, **given)
 
 

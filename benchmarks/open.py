@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +46,11 @@ def ladders() -> Iterator[Result]:
     """Time of releases of 2,000 people on thousands of rungs (budget levels), none declared."""
     rng = np.random.default_rng(0)
     values, epsilon = rng.random(2000), np.exp(rng.normal(-1.0, 1.0, 2000))
+    asked: dict[str, Any] = {"bounds": (0, 1), "related": False, "neighbours": "add-remove"}
     for words, cap in (("with a cap", 1.0), ("counted first", None)):
 
         def release(cap: float | None = cap) -> object:
-            return ep.mean(values, epsilon=epsilon, bounds=(0, 1), neighbours="add-remove", cap=cap)
+            return ep.mean(values, epsilon=epsilon, cap=cap, **asked)
 
         found = 1e3 * min(busy(release) for _ in range(9))
         yield Result(f"a mean on a fine ladder, {words}", found, "ms", 30, True, NOTE)

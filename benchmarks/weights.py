@@ -50,7 +50,7 @@ def _means() -> Iterator[tuple[str, Callable[..., Any]]]:
     held = {name: column.to_numpy() for name, column in pl.read_parquet(path).to_dict().items()}
 
     def of_arrays(weights: str | None = None) -> Any:
-        own = {} if weights is None else {"weights": held[weights]}
+        own: dict[str, Any] = {} if weights is None else {"weights": held[weights]}
         return ep.mean(held["value"], epsilon=held["epsilon"], **asked, **own)
 
     yield "NumPy", of_arrays
