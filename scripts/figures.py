@@ -85,8 +85,8 @@ def ledger(results: str) -> str:
     charged, _, bare, enrolled = re.findall(r"[\d.]+(?= s)", mean["times"])
     return (
         f"{measured(results, 'Ledger')}, with SQLite: a million people are enrolled in {enrolled} "
-        f"s and pay for a mean in {charged} s, of which {bare} s are the bare statements that look "
-        f"them up and charge them. Ten million people take {held['measured']}."
+        f"s and pay for a mean in {charged} s. Bare statements that look them up and charge them "
+        f"take {bare} s. Ten million people take {held['measured']}."
     )
 
 
