@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,12 +188,33 @@ def test_only_means_and_shares_are_told_apart_by_name() -> None:
     assert compared == {"mean", "frequencies", "share"}
 
 
+def contracts() -> list[dict[str, Any]]:
+    """Return the rules that import-linter enforces."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        found: list[dict[str, Any]] = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    return found
+
+
 def layers() -> list[str]:
     """Return the modules that import-linter assigns to layers."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
-    [ordered] = [each["layers"] for each in contracts if each["type"] == "layers"]
+    [ordered] = [each["layers"] for each in contracts() if each["type"] == "layers"]
     return [name for line in ordered for name in re.split(r" [|:] ", line)]
+
+
+def test_rules_of_import_leave_out_no_room() -> None:
+    """Rules that list all rooms but a few name every one: a new room is in them, or here."""
+    engines, checker, random = (each for each in contracts() if each["type"] == "forbidden")
+    allowed = {"engines": {"door"}, "random": {"papers", "verify", "local", "draws"}}
+    rooms = {path.stem for path in SOURCE.iterdir() if path.suffix in ("", ".py")}
+    rooms -= {"__init__", "__main__", "__pycache__", "data"}
+    basic = {path.stem for path in SOURCE.glob("[!_]*.py")} - {"words"}
+    named = {rule["name"]: {*rule["source_modules"]} for rule in (engines, random)}
+    first, last = named.values()
+    assert first == {f"epsilons.{room}" for room in rooms - allowed["engines"]}
+    assert last == {f"epsilons.{room}" for room in rooms - basic - allowed["random"]} | {
+        "epsilons.draws.accounts"
+    }
+    assert checker["source_modules"] == ["epsilons.verify"]
 
 
 def outside(paths: Iterator[Path]) -> list[str]:
