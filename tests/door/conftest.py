@@ -7,34 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import polars as pl
 import pytest
 
 from epsilons.door import Tally
 from epsilons.door.given import columns
+from tests import engines
 from tests.door.asking import moments_of, sums_of
+from tests.engines import QUICK, SLOW
 
 STEPS = 1073741824
-BACKENDS = [
-    "numpy",
-    "pandas",
-    "pandas nullable",
-    "pandas on arrow",
-    "pandas by itself",
-    "pyarrow by itself",
-    "polars",
-    "polars lazy",
-    "polars scan",
-    "pyarrow",
-    "duckdb",
-    "duckdb file",
-    "csv",
-    "parquet",
-]
-SPARK = "pyspark"
-SLOW_TO_ANSWER = ["dask", "ibis", SPARK]
-EVERYWHERE = [*BACKENDS, *SLOW_TO_ANSWER]
+BACKENDS = ["numpy", *QUICK, "pandas by itself", "pyarrow by itself"]
+"""Ways to count that start quickly; "by itself": without being moved to Polars first."""
+
+EVERYWHERE = [*BACKENDS, *SLOW]
 
 Rows = tuple[list[float | None], list[float], list[str]]  # a table: values, budgets, people
 Counted = tuple[list[float], list[int], list[int]]  # a tally: levels, counts, sums (or squares)
@@ -193,43 +179,5 @@ def on_engine(
 ) -> Any:
     """Return the same rows as a frame of another engine, or as a file."""
     by_itself(name, request)
-    arrow = table.to_arrow()
-    file = directory / "rows.parquet"
-    if name in ("parquet", "polars scan", "duckdb file", "ibis"):
-        # The file contains the minimum and maximum of each column. These statistics ignore NaN, so
-        # an engine that relies on them would overlook it.
-        table.write_parquet(file, row_group_size=50_000)
-    if name == "csv":
-        table.write_csv(directory / "rows.csv")
-        return str(directory / "rows.csv")
-
-    def on_dask() -> Any:
-        import dask.dataframe as dd
-
-        return dd.from_pandas(table.to_pandas(), npartitions=2)
-
-    def on_ibis() -> Any:
-        import ibis
-
-        return ibis.duckdb.connect().read_parquet(file)
-
-    engines: dict[str, Callable[[], Any]] = {
-        "pandas": table.to_pandas,
-        "pandas by itself": table.to_pandas,
-        "pandas nullable": lambda: table.to_pandas(use_pyarrow_extension_array=True).convert_dtypes(
-            dtype_backend="numpy_nullable"
-        ),
-        "pandas on arrow": lambda: table.to_pandas(use_pyarrow_extension_array=True),
-        "pyarrow": lambda: arrow,
-        "pyarrow by itself": lambda: arrow,
-        "polars": lambda: table,
-        "polars lazy": table.lazy,
-        "polars scan": lambda: pl.scan_parquet(file),
-        "parquet": lambda: file,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-        "duckdb file": lambda: duckdb.read_parquet(str(file)),
-        "dask": on_dask,
-        "ibis": on_ibis,
-        SPARK: lambda: request.getfixturevalue("spark").createDataFrame(arrow),
-    }
-    return engines[name]()
+    plain = name.removesuffix(" by itself")
+    return engines.on_engine(plain, table, directory, lambda: request.getfixturevalue("spark"))

@@ -25,7 +25,8 @@ from epsilons.errors import (
 )
 from tests.door import questions, test_cells, test_collations, test_curator, test_ladder
 from tests.door.asking import cells_of, sums_of
-from tests.door.conftest import EVERYWHERE, SPARK, declared_as, on_engine
+from tests.door.conftest import EVERYWHERE, declared_as, on_engine
+from tests.engines import SPARK
 from tests.local import test_tables
 from tests.test_ladder import LADDERS
 
@@ -165,7 +166,7 @@ def test_too_little_is_refused(run: Count, values: list[float | None], error: st
         run(rows, BOUNDS)
 
 
-@pytest.fixture(params=["pyspark"])
+@pytest.fixture(params=[SPARK])
 def cells_on_spark(request: pytest.FixtureRequest, tmp_path: Path) -> test_cells.Run:
     return test_cells.runner(request, tmp_path)
 
@@ -189,12 +190,12 @@ def test_spark_finds_the_rungs_of_others(
 ) -> None:
     rows = test_ladder.some_rows()
     for ladder in (LADDERS["declared"], LADDERS["fine"]):
-        found = test_ladder.counted_mean("pyspark", rows, ladder, tmp_path, request, person=person)
+        found = test_ladder.counted_mean(SPARK, rows, ladder, tmp_path, request, person=person)
         assert found == test_ladder.expected_mean(rows, ladder, person=person)
     cells = test_ladder.some_cells("text")
     categories, rungs = test_cells.CASES["text"][0], LADDERS["declared"]
     counted = test_ladder.counted_cells(
-        "pyspark", cells, "text", None, rungs, tmp_path, request, person=person
+        SPARK, cells, "text", None, rungs, tmp_path, request, person=person
     )
     assert counted == test_ladder.expected_cells(cells, categories, None, rungs, person=person)
 

@@ -22,6 +22,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from tests.door.asking import grid_of_each, sums_of
+from tests.engines import FRAMES, on_engine
 
 FRAME = pl.DataFrame(
     {
@@ -248,19 +249,10 @@ def test_arrays_of_many_kinds(values: Any) -> None:
     ],
     ids=lambda column: str(column.dtype),
 )
-@pytest.mark.parametrize("engine", ["polars", "lazy", "pyarrow", "pandas", "duckdb"])
+@pytest.mark.parametrize("engine", [name for name in FRAMES if name != "pandas"])
 def test_columns_of_many_types(column: pl.Series, engine: str) -> None:
-    import duckdb
-
     frame = pl.DataFrame({"v": column, "e": pl.Series([1, 1, 2, 2], dtype=pl.UInt16)})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "lazy": frame.lazy,
-        "pyarrow": lambda: arrow,
-        "pandas": lambda: frame.to_pandas(use_pyarrow_extension_array=True),
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
+    data = on_engine(engine, frame)
     tally = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=data, missing="midpoint")
     assert tally.levels.tolist() == [1.0, 2.0]
     assert tally.sums.tolist() == [2**30, 2**30 + 2**29]

@@ -16,7 +16,8 @@ from epsilons.door import Ask, Grouping, Rows, Tally, declare, rows as module
 from epsilons.door.engines import count_engine
 from epsilons.errors import EpsilonsError, MissingValueError
 from tests.door.asking import together
-from tests.door.conftest import BACKENDS, SLOW_TO_ANSWER, on_engine
+from tests.door.conftest import BACKENDS, on_engine
+from tests.engines import SLOW
 
 RNG = np.random.default_rng(3)
 SIZE = 500
@@ -82,7 +83,7 @@ ENGINES = [engine for engine in BACKENDS if engine != "numpy"]
 
 
 @pytest.mark.parametrize(
-    "engine", [*ENGINES, *(pytest.param(slow, marks=pytest.mark.slow) for slow in SLOW_TO_ANSWER)]
+    "engine", [*ENGINES, *(pytest.param(slow, marks=pytest.mark.slow) for slow in SLOW)]
 )
 def test_together_is_one_by_one(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -97,7 +98,7 @@ def test_together_is_one_by_one(
 
     monkeypatch.setattr(count_engine, "count", count)
     terms: dict[str, Any]
-    slow = engine in SLOW_TO_ANSWER
+    slow = engine in SLOW
     for terms in ({},) if slow else ({}, {"epsilon": 0.5}, {"ladder": LADDER}):
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)

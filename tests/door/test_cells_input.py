@@ -26,6 +26,7 @@ from epsilons.errors import (
 )
 from tests.door.asking import cell_of_each, cells_of
 from tests.door.conftest import declared_as
+from tests.engines import on_engine
 
 SECRET = "8675309"
 FRAME = pl.DataFrame(
@@ -201,14 +202,8 @@ FITS: dict[str, list[Any]] = {
 @pytest.mark.parametrize("declared", FITS)
 @pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow", "duckdb"])
 def test_types_are_judged_from_the_schema(column: str, declared: str, engine: str) -> None:
-    arrow = FRAME.to_arrow()
-    data: Any = {
-        "polars": FRAME.lazy,
-        "pandas": FRAME.to_pandas,
-        "pyarrow": lambda: arrow,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
-    given: dict[str, Any] = {"epsilon": 1.0, "data": data} | declared_as(FITS[declared])
+    given: dict[str, Any] = {"epsilon": 1.0, "data": on_engine(engine, FRAME)}
+    given |= declared_as(FITS[declared])
     if column == declared or (column, declared) == ("whole", "float"):
         expected = [1, 2] if declared == "flag" else [2, 1]
         assert cells_of(column, **given).cells.tolist() == [expected]
@@ -300,10 +295,7 @@ def test_integers_of_all_widths(dtype: Any, engine: str) -> None:
     if engine == "array":
         found = cells_of(frame["v"].to_numpy(), **given)
     else:
-        arrow = None if dtype == pl.Int128 else frame.to_arrow()
-        data: Any = {"polars": frame, "pyarrow": arrow}.get(engine)
-        data = duckdb.from_arrow(arrow) if engine == "duckdb" else data
-        found = cells_of("v", data=data, **given)
+        found = cells_of("v", data=on_engine(engine, frame), **given)
     assert found.cells.tolist() == [[1, 1, 2]]
 
 

@@ -12,6 +12,7 @@ import pytest
 from epsilons.door.engines import entries, labels_engine
 from epsilons.door.engines.table import ENGINES, Engine, engine_of, kind_of_data
 from epsilons.errors import ArgumentError, ColumnError
+from tests import engines
 from tests.door.asking import cells_of
 
 TABLE = pl.DataFrame({"v": [0.5, 1.5, 0.5], "e": [1.0, 1.0, 2.0], "w": ["a", "b", "a"]})
@@ -19,6 +20,20 @@ TABLE = pl.DataFrame({"v": [0.5, 1.5, 0.5], "e": [1.0, 1.0, 2.0], "w": ["a", "b"
 
 def test_every_engine_of_narwhals_has_a_row() -> None:
     assert {each.name for each in nw.Implementation} - {"UNKNOWN"} == set(ENGINES)
+
+
+NOT_TESTED = {
+    "MODIN": "as PANDAS",
+    "CUDF": "needs a graphics card",
+    "PYSPARK_CONNECT": "as PYSPARK",
+    "SQLFRAME": "has only the common expressions",
+}
+"""Engines on which no test makes a table, and the reason."""
+
+
+def test_every_engine_has_tables_in_the_tests() -> None:
+    """The one list of engines of the tests has a row for every engine of the product."""
+    assert {engine.row for engine in engines.ENGINES.values()} == set(ENGINES) - set(NOT_TESTED)
 
 
 def test_engines_that_narwhals_calls_alike_are_asked_alike() -> None:

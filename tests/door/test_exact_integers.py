@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any
 
-import duckdb
 import narwhals as nw
 import pandas as pd
 import polars as pl
@@ -18,6 +16,7 @@ from epsilons.door.engines.fold_engine import folded
 from epsilons.door.engines.plan import QueryPlan, wanted
 from epsilons.door.given.columns import Columns
 from tests.door.asking import sums_of
+from tests.engines import on_engine
 
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
@@ -34,13 +33,7 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
         for size in sizes
     ]
     frame = pl.DataFrame({"x0": sums, "x0 is valid": sizes, "who": range(300)})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "pandas": frame.to_pandas,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
-    rows = nw.from_native(data).lazy()
+    rows = nw.from_native(on_engine(engine, frame)).lazy()
     table = Columns(rows, "x", 1.0, "who")
     rules = Rules(Names(), "error", 1, None, None)
     plan = QueryPlan(table, [wanted(Ask("numbers", (0.0, 1.0)), rules, table)])
@@ -65,14 +58,6 @@ def test_people_of_mixed_types_stay_in_pandas() -> None:
 @pytest.mark.parametrize("engine", ["polars", "pandas", "pandas on arrow", "pyarrow", "duckdb"])
 def test_integers_that_floats_do_not_hold(engine: str) -> None:
     frame = pl.DataFrame({"v": [2**60 + 1, -(2**62) - 7, 2**53 + 1, 3]})
-    arrow = frame.to_arrow()
-    data: Any = {
-        "polars": lambda: frame,
-        "pandas": frame.to_pandas,
-        "pandas on arrow": lambda: frame.to_pandas(use_pyarrow_extension_array=True),
-        "pyarrow": lambda: arrow,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-    }[engine]()
     bounds = (0.0, 2.0**61)
-    tally = sums_of("v", epsilon=1.0, bounds=bounds, data=data)
+    tally = sums_of("v", epsilon=1.0, bounds=bounds, data=on_engine(engine, frame))
     assert tally.sums.tolist() == [2**29 + 2**22]

@@ -10,10 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import narwhals as nw
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -21,6 +19,7 @@ from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID, SHARES
 from epsilons.door.engines import floats
 from epsilons.errors import ArgumentError
+from tests import engines
 from tests.door import test_cells
 from tests.door.asking import cells_of, sums_of
 from tests.door.conftest import BACKENDS, Rows, declared_as, frame, grid
@@ -45,15 +44,7 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
     table = pl.DataFrame(
         {"i": range(len(budgets)), "e": budgets}, schema_overrides={"e": pl.Float64}
     )
-    arrow = table.to_arrow()
-    native: Any = {
-        "polars": lambda: table,
-        "polars lazy": table.lazy,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
-        "pandas": lambda: pd.DataFrame({"i": range(len(budgets)), "e": table["e"].to_numpy()}),
-        "pyarrow": lambda: arrow,
-    }[engine]()
-    lazy = nw.from_native(native).lazy()
+    lazy = nw.from_native(engines.on_engine(engine, table)).lazy()
     rows = lazy.select("i", floats.rung(ladder, nw.col("e"), lazy).alias("rung")).collect()
     found = dict(zip(rows["i"].to_list(), rows["rung"].to_list(), strict=True))
     given = np.array([math.nan if e is None else e for e in budgets])

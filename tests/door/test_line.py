@@ -26,7 +26,8 @@ from epsilons.errors import (
     MissingValueError,
 )
 from tests.door.asking import folded
-from tests.door.conftest import BACKENDS, SPARK, Rows, frame, nine_bits
+from tests.door.conftest import BACKENDS, Rows, frame, nine_bits
+from tests.engines import SPARK
 
 SumGroups = dict[tuple[float, int], int]
 Run = Callable[..., tuple[SumGroups, dict[float, int]]]

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import duckdb
 import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
 
 from epsilons.door.engines.labels_engine import BRANCHES, index_among, with_places
+from tests.engines import on_engine
 
 
 def on(engine: str, frame: pl.DataFrame) -> nw.LazyFrame[Any]:
-    data: Any = {
-        "polars": lambda: frame,
-        "pyarrow": frame.to_arrow,
-        "duckdb": lambda: duckdb.from_arrow(frame.to_arrow()),
-    }[engine]()
-    rows: nw.LazyFrame[Any] = nw.from_native(data).lazy()
+    rows: nw.LazyFrame[Any] = nw.from_native(on_engine(engine, frame)).lazy()
     return rows
 
 

@@ -22,6 +22,7 @@ from epsilons.door import Ask, chosen, enrolled, open as open_rows
 from epsilons.door.given.menus import Chosen
 from epsilons.errors import BudgetError, ColumnError
 from tests.door.conftest import EVERYWHERE, on_engine
+from tests.engines import SPARK
 
 BOUNDS = (0.0, 10.0)
 LADDER = Ladder.declare(np.array([0.1, 0.5, 2.0]))
@@ -189,7 +190,7 @@ def test_public_words_have_a_type(tmp_path: Path) -> None:
             tallied(words("word", menu), data)
 
 
-@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb", "pyspark"])
+@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb", SPARK])
 def test_text_is_no_budget_not_even_inf(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -16,7 +16,8 @@ from epsilons.door import GRID, rows
 from epsilons.door.count.tallies import over_grid, squares, three_cells
 from epsilons.door.count.units import cut
 from epsilons.errors import ArgumentError, ColumnError, MissingValueError
-from tests.door.conftest import BACKENDS, SLOW_TO_ANSWER, grid, on_engine
+from tests.door.conftest import BACKENDS, grid, on_engine
+from tests.engines import SLOW
 
 FIRST, SECOND = (0.0, 10.0), (-1.0, 4.0)
 
@@ -74,7 +75,7 @@ def reference(table: pl.DataFrame, person: bool) -> list[list[int]]:
 
 
 @pytest.mark.parametrize(
-    "engine", [*BACKENDS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_TO_ANSWER)]
+    "engine", [*BACKENDS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 )
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_nine_cells_are_those_of_python(

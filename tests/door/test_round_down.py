@@ -27,7 +27,8 @@ from epsilons.door.given import arrays, columns
 from epsilons.errors import BudgetError
 from epsilons.local.people import budgets_of
 from tests.door.asking import cells_of, folded, sums_of
-from tests.door.conftest import SPARK, on_engine
+from tests.door.conftest import on_engine
+from tests.engines import SPARK
 
 BOUNDS = (0.0, 1.0)
 TENTH = Decimal("0.1")

@@ -15,8 +15,9 @@ import pytest
 from epsilons import door
 from epsilons.door import GRID, Grouping, Tally, declare
 from epsilons.door.engines import labels_engine
-from tests.door.conftest import BACKENDS, SLOW_TO_ANSWER, declared_as, on_engine
+from tests.door.conftest import BACKENDS, declared_as, on_engine
 from tests.door.shares_by_hand import BOUNDS, Line, by_hand
+from tests.engines import SLOW
 
 LEVELS = [0.1, 0.25, 1.0]
 KINDS: dict[str, tuple[list[Any], list[Any], Any]] = {
@@ -136,14 +137,14 @@ def check(found: Tally, rows: list[Line], groups: list[Any] | None, **how: Any) 
 
 @pytest.mark.parametrize(
     ("engine", "missing"),
-    [*product(BACKENDS, POLICIES), *((engine, "exclude") for engine in SLOW_TO_ANSWER)],
+    [*product(BACKENDS, POLICIES), *((engine, "exclude") for engine in SLOW)],
 )
 @pytest.mark.parametrize("person", [True, False], ids=["people", "rows"])
 def test_every_engine_divides_units_as_fractions_do(
     engine: str, missing: str, person: bool, run: Run
 ) -> None:
     groups = KINDS["text"][0]
-    for where in (True,) if engine in SLOW_TO_ANSWER else (True, False):
+    for where in (True,) if engine in SLOW else (True, False):
         rows = without_gaps(engine, "text", rows_of("text", missing, where=where))
         how: dict[str, Any] = {"person": person, "missing": missing, "where": where}
         check(run(engine, table_of(rows, "text"), groups, **how), rows, groups, **how)

@@ -23,6 +23,7 @@ from epsilons.errors import (
     PrivacyError,
 )
 from tests.door.shares_by_hand import BOUNDS
+from tests.engines import on_engine
 
 ENGINES = ["arrays", "polars", "duckdb", "csv"]
 PEOPLE: dict[str, list[Any]] = {
@@ -55,13 +56,7 @@ def opened(engine: str, table: dict[str, Any], tmp_path: Path, **given: Any) -> 
             where=where and table[where],
             **given,
         )
-    data: Any = frame
-    if engine == "duckdb":
-        data = duckdb.from_arrow(frame.to_arrow())
-    if engine == "csv":
-        data = tmp_path / "rows.csv"
-        frame.write_csv(data)
-    return door.open("x", epsilon="e", data=data, **given)
+    return door.open("x", epsilon="e", data=on_engine(engine, frame, tmp_path), **given)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -19,7 +19,8 @@ from epsilons.door import rows as rows_module
 from epsilons.door.count.weights import MOST_UNITS, Heads
 from epsilons.door.engines import count_engine, expressions
 from epsilons.errors import DataError, EpsilonsError, PrivacyError
-from tests.door.conftest import BACKENDS, SPARK, STEPS, grid, nine_bits, on_engine
+from tests.door.conftest import BACKENDS, STEPS, grid, nine_bits, on_engine
+from tests.engines import SPARK
 
 EPSILON = [0.1, 0.5, 2.0, math.inf, 0.0]
 BOUNDS = (0.0, 100.0)

@@ -115,6 +115,7 @@ EXACT: list[dict[str, Any]] = [
 """Declared levels for decimal budgets. The float 0.1 is larger than the decimal 0.1."""
 
 NOT_ON: dict[str, tuple[str, ...]] = {
+    "pandas nullable": ("category", "decimal"),
     "ibis on sqlite": ("category", "decimal", "uint", "bool"),
     "duckdb": ("category",),
     "duckdb, collated column": ("category",),

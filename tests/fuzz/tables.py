@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import math
@@ -17,6 +18,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+
+from tests import engines
 
 NAMES = ("value", "budget", "who")
 
@@ -290,6 +293,10 @@ def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
     return {**{key: other for key in names if key not in columns}, **columns}, names
 
 
+def _made(name: str, columns: Columns) -> Any:
+    return engines.on_engine(name, typed(columns))
+
+
 def renamed(form: str, frame: Any, names: dict[str, str]) -> Any:
     """Return a frame with its columns renamed, in the same order."""
     if all(old == new for old, new in names.items()):
@@ -308,18 +315,15 @@ def renamed(form: str, frame: Any, names: dict[str, str]) -> Any:
 
 
 FRAMES: dict[str, Callable[[Columns], Any]] = {
+    **{name: functools.partial(_made, name) for name in engines.FRAMES},
     "pandas": _pandas,
-    "polars": typed,
-    "polars lazy": lambda columns: typed(columns).lazy(),
-    "pyarrow": lambda columns: typed(columns).to_arrow(),
-    "pandas on arrow": lambda columns: typed(columns).to_pandas(use_pyarrow_extension_array=True),
+    "dask": _dask,
     "duckdb": _relation,
     "duckdb, collated column": _collated_table,
     "duckdb, collated expression": lambda columns: _relation(columns, collated="NOCASE"),
     "duckdb, default collation": lambda columns: _relation(columns, default="nocase"),
     "ibis": _ibis,
     "ibis on sqlite": _sqlite,
-    "dask": _dask,
 }
 """Engines with declared column types."""
 

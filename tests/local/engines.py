@@ -11,39 +11,17 @@ import polars as pl
 from numpy.testing import assert_allclose
 
 from epsilons.local import State
+from tests.engines import QUICK, on_engine
 
-ENGINES = [
-    "pandas",
-    "pandas on arrow",
-    "polars",
-    "polars lazy",
-    "pyarrow",
-    "record batches",
-    "duckdb",
-    "parquet",
-]
+NO_BYTES = ("csv", "pandas nullable")
+ENGINES = [*(name for name in QUICK if name not in NO_BYTES), "record batches"]
 
 
 def frame(engine: str, table: pl.DataFrame, directory: Path) -> Any:
     """Return the table as a frame of an engine."""
-    if engine == "pandas":
-        return table.to_pandas()
-    if engine == "pandas on arrow":
-        return table.to_pandas(use_pyarrow_extension_array=True)
-    if engine == "polars lazy":
-        return table.lazy()
-    if engine == "pyarrow":
-        return table.to_arrow()
     if engine == "record batches":
         return table.to_arrow().to_reader(max_chunksize=37)
-    if engine == "duckdb":
-        import duckdb
-
-        return duckdb.from_arrow(table.to_arrow())
-    if engine == "parquet":
-        table.write_parquet(directory / "reports.parquet", row_group_size=50)
-        return directory / "reports.parquet"
-    return table
+    return on_engine(engine, table, directory)
 
 
 def same(one: State, two: State) -> None:

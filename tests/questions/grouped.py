@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 
@@ -71,23 +68,6 @@ def answered(count: int = 120, seed: int = 0) -> pl.DataFrame:
     """Return the same people. Each has one row, with a value."""
     one = people(count, seed).unique("person", keep="first", maintain_order=True)
     return one.with_columns(pl.col("minutes").fill_null(12.5))
-
-
-FORMS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
-    "polars": lambda frame, _: frame,
-    "lazy": lambda frame, _: frame.lazy(),
-    "pandas": lambda frame, _: frame.to_pandas(),
-    "pyarrow": lambda frame, _: frame.to_arrow(),
-    "duckdb": lambda frame, _: duckdb.sql("select * from frame"),
-    "csv": lambda frame, folder: _written(frame.write_csv, folder / "people.csv"),
-    "parquet": lambda frame, folder: _written(frame.write_parquet, folder / "people.parquet"),
-}
-"""The kinds of tables in which data can be passed."""
-
-
-def _written(write: Callable[[Path], Any], path: Path) -> str:
-    write(path)
-    return str(path)
 
 
 def shares(frame: pl.DataFrame, groups: list[Any], policy: str, *, where: bool) -> Any:

@@ -14,6 +14,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BoundsError, BudgetError, ColumnError, EpsilonsError
+from tests.engines import on_engine
 from tests.plain import plain
 from tests.questions.add_remove_cases import Dry, Row, cells_of, columns, mean_of, silence, word
 
@@ -52,10 +53,7 @@ def table(form: str, rows: list[Row], directory: Path, *, words: bool) -> Any:
         typed = {"x": "str" if words else "float64", "e": "float64", "who": "str"}
         made = pd.DataFrame({"x": shown, "e": budgets, "who": people})
         return made if len(made) and words else made.astype({"x": typed["x"], "e": "float64"})
-    if form == "csv":
-        frame.write_csv(directory / "rows.csv")
-        return directory / "rows.csv"
-    return frame
+    return on_engine(form, frame, directory)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import duckdb
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
 import epsilons as ep
+from tests.engines import FRAMES, on_engine
 
 N: Final = 60
 RNG = np.random.default_rng(8)
@@ -27,13 +26,6 @@ QUESTIONS: Final[dict[str, Any]] = {
     "variance": lambda x, _: ep.Variance(x, bounds=UNIT, missing="exclude"),
     "covariance": lambda x, y: ep.Covariance(x, y, x_bounds=UNIT, y_bounds=UNIT, missing="exclude"),
     "count": lambda x, _: ep.Count(x, missing="exclude"),
-}
-ENGINES: Final[dict[str, Any]] = {
-    "polars": lambda: pl.DataFrame(TABLE).with_columns(pl.col("x", "y").fill_nan(None)),
-    "lazy": lambda: pl.LazyFrame(TABLE),
-    "pandas": lambda: pd.DataFrame(TABLE),
-    "pyarrow": lambda: pl.DataFrame(TABLE).to_arrow(),
-    "duckdb": lambda: duckdb.connect().from_arrow(pl.DataFrame(TABLE).to_arrow()),
 }
 TERMS: Final[dict[str, dict[str, Any]]] = {
     "replace": {},
@@ -52,11 +44,13 @@ def test_every_engine_says_the_same(name: str, terms: str, person: bool) -> None
     arrays = QUESTIONS[name](TABLE["x"], TABLE["y"])
     wanted = ep.publish([arrays], epsilon=TABLE["e"], **own, **call)[0]
     assert ep.verify.exact(wanted.mechanism).holds
-    for engine, made in ENGINES.items():
+    tables = {engine: on_engine(engine, pl.DataFrame(TABLE)) for engine in FRAMES}
+    tables["nulls"] = pl.DataFrame(TABLE).with_columns(pl.col("x", "y").fill_nan(None))
+    for engine, data in tables.items():
         call["source"] = ep.Seeded(3)
         named: dict[str, Any] = {"person": "who"} if person else {}
         asked = QUESTIONS[name]("x", "y")
-        found = ep.publish([asked], epsilon="e", data=made(), **named, **call)[0]
+        found = ep.publish([asked], epsilon="e", data=data, **named, **call)[0]
         np.testing.assert_array_equal(found.value, wanted.value, engine)
         np.testing.assert_array_equal(found.interval(), wanted.interval(), engine)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -14,6 +13,7 @@ import epsilons as ep
 from epsilons import door
 from epsilons.budgets.levels import Ladder
 from epsilons.errors import ArgumentError
+from tests.engines import on_engine
 
 LEVELS = [0.1, 0.5, 2.0]
 ENGINES = ("arrays", "polars", "pandas", "duckdb")
@@ -35,10 +35,7 @@ def given(engine: str, columns: dict[str, list[Any]], label: Any = "yes") -> dic
     if engine == "arrays":
         where = (columns["answer"], label)
         return {"where": where, "epsilon": columns["e"], "person": columns["who"]}
-    frame = pl.DataFrame(columns)
-    data = {"polars": lambda: frame, "pandas": frame.to_pandas}.get(
-        engine, lambda: duckdb.from_arrow(frame.to_arrow())
-    )()
+    data = on_engine(engine, pl.DataFrame(columns))
     return {"where": ("answer", label), "epsilon": "e", "person": "who", "data": data}
 
 

@@ -18,10 +18,10 @@ from epsilons.errors import DataError
 from epsilons.questions.question import Draw
 from epsilons.results.release import Groups, Release, Scalar
 from epsilons.risk.groups.public import PublicGroups
+from tests.engines import QUICK, on_engine
 from tests.questions.grouped import (
     BOUNDS,
     BY,
-    FORMS,
     LABELS,
     PRIVATE,
     SIZES,
@@ -46,13 +46,13 @@ def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
 
 @pytest.mark.parametrize("policy", ["midpoint", "exclude"])
 @pytest.mark.parametrize("where", [None, "asked"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", QUICK)
 def test_what_is_drawn_is_the_table_by_hand(
     form: str, where: str | None, policy: str, tmp_path: Path
 ) -> None:
     frame = people()
     asks = question(**BY, where=where, missing=policy)
-    step = first(asks, FORMS[form](frame, tmp_path))
+    step = first(asks, on_engine(form, frame, tmp_path))
     by_hand = shares(frame, LABELS, policy, where=where is not None)
     mechanism: Any = step.mechanism
     assert isinstance(mechanism, ClosedHistogram)
@@ -84,7 +84,7 @@ def test_nobody_loses_more_than_their_budget(kind: str, terms: dict[str, Any]) -
 def test_nobody_shows_in_a_replay(
     form: str, kind: str, terms: dict[str, Any], tmp_path: Path
 ) -> None:
-    data = FORMS[form](people(60), tmp_path)
+    data = on_engine(form, people(60), tmp_path)
     found = ep.verify.replay(
         question(**SOME[kind]), epsilon="epsilon", data=data, person="person", **terms
     ).require()

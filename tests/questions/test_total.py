@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +14,7 @@ from epsilons import door
 from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError
+from tests.engines import on_engine
 
 BOUNDS = (-100.0, 300.0)
 LEVELS = [0.1, 0.5, 2.0]
@@ -41,8 +41,7 @@ def given(engine: str, columns: dict[str, Any]) -> dict[str, Any]:
     if engine == "arrays":
         return dict(columns)
     frame = pl.DataFrame({name: list(each) for name, each in columns.items()}, strict=False)
-    data = frame if engine == "polars" else duckdb.from_arrow(frame.to_arrow())
-    return {**{name: name for name in columns}, "data": data}
+    return {**{name: name for name in columns}, "data": on_engine(engine, frame)}
 
 
 def tally(engine: str, columns: dict[str, Any], **how: Any) -> door.Tally:

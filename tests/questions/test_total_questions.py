@@ -14,6 +14,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.results.release.kinds import Pair
+from tests.engines import on_engine
 from tests.plain import plain
 
 Row = tuple[Any, Any, Any, Any, Any, Any]  # value, second value, budget, person, group, flag
@@ -76,18 +77,14 @@ def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
     if form == "arrays":
         return every
     frame = pl.DataFrame(every, schema=TYPES)
-    data: Any = frame
+    data: Any
     if form == "pandas":
         data = pd.DataFrame(every).astype(
             {"x": "float64", "y": "float64", "e": "float64", "who": "str", "g": "str"}
             | {"yes": "boolean"}
         )
-    if form == "csv":
-        data = directory / "rows.csv"
-        frame.write_csv(data)
-    if form == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        data = duckdb.connect().from_arrow(frame.to_arrow())
+    else:
+        data = on_engine(form, frame, directory)
     return {"data": data, **{name: name for name in TYPES}}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 import epsilons as ep
+from tests.engines import ENGINES, SPARK, on_engine, written
 from tests.recorded import people as p
 from tests.recorded.place import SAMPLE, Calls, Place, Run, assumed
 
@@ -24,58 +24,20 @@ TABLE = pl.DataFrame(
         "f": p.OF_PERSON,
     }
 )
-KINDS = (
-    "pandas",
-    "polars",
-    "polars lazy",
-    "pyarrow",
-    "duckdb",
-    "parquet",
-    "csv",
-    "tsv",
-    "ibis",
-    "dask",
-)
+KINDS = [*(name for name in ENGINES if name != SPARK), "tsv"]
 
 
 def file(directory: Path, kind: str, table: pl.DataFrame = TABLE, name: str = "people") -> Path:
     """Write the table to a file if it does not exist, and return the path."""
     path = directory / f"{name}.{kind}"
-    if not path.exists():
-        fresh = path.with_name(f"{os.getpid()}-{path.name}")
-        if kind == "parquet":
-            table.write_parquet(fresh)
-        else:
-            table.write_csv(fresh, separator="\t" if kind == "tsv" else ",")
-        fresh.rename(path)
-    return path
+    return path if path.exists() else written(table, path)
 
 
 def held(kind: str, place: Place) -> Any:
-    """Return the table as a frame of an engine."""
-    if kind == "pandas":
-        return TABLE.to_pandas()
-    if kind == "polars lazy":
-        return TABLE.lazy()
-    if kind == "pyarrow":
-        return TABLE.to_arrow()
-    if kind == "duckdb":
-        import duckdb
-
-        return duckdb.from_arrow(TABLE.to_arrow())
-    if kind in ("parquet", "csv", "tsv"):
+    """Return the table as a frame of an engine, or as a file."""
+    if kind == "tsv":
         return file(place.directory, kind)
-    if kind == "ibis":
-        import ibis
-
-        return ibis.duckdb.connect().read_parquet(file(place.directory, "parquet"))
-    if kind == "dask":
-        import dask.dataframe as dd
-
-        return dd.from_pandas(TABLE.to_pandas(), npartitions=2)
-    if kind == "spark":
-        return place.spark().createDataFrame(TABLE.to_pandas())
-    return TABLE
+    return on_engine(kind, TABLE, place.directory, place.spark)
 
 
 def _mean(
@@ -153,7 +115,7 @@ CALLS: Calls = {
     },
     **{
         name: run
-        for name, run in (_of("spark") | _some("spark")).items()
-        if name in ("spark: mean", "spark: frequencies", "spark: unknown range")
+        for name, run in (_of(SPARK) | _some(SPARK)).items()
+        if name in (f"{SPARK}: {each}" for each in ("mean", "frequencies", "unknown range"))
     },
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +12,7 @@ import polars as pl
 import epsilons as ep
 from epsilons.verify import Replay, replay
 from tests.assumed import SAMPLE
+from tests.engines import FRAMES, on_engine
 
 SIZE = 120
 LEVELS = [0.1, 0.5, 2.0]
@@ -46,26 +46,16 @@ def frame() -> pl.DataFrame:
     return pl.DataFrame(COLUMNS)
 
 
-def ibis_table() -> Any:
-    import ibis
-
-    return ibis.memtable(frame().to_arrow())
+FORMS = [*FRAMES, "pandas of objects"]
 
 
-def dask_frame() -> Any:
-    import dask.dataframe as dd
+def form_of(name: str) -> Any:
+    """Return the rows in a form in which a user can pass them in memory."""
+    if name == "pandas of objects":
+        return pd.DataFrame(COLUMNS, dtype=object)
+    return on_engine(name, frame())
 
-    return dd.from_pandas(frame().to_pandas(), npartitions=2)
 
-
-FRAMES: dict[str, Callable[[], Any]] = {
-    "polars": frame,
-    "polars lazy": lambda: frame().lazy(),
-    "pandas": lambda: frame().to_pandas(),
-    "pandas of objects": lambda: pd.DataFrame(COLUMNS, dtype=object),
-    "pyarrow": lambda: frame().to_arrow(),
-    "duckdb": lambda: duckdb.connect().from_arrow(frame().to_arrow()),
-}
 ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
     "lists": list,
     "numpy": np.array,

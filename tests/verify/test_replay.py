@@ -15,29 +15,29 @@ from epsilons.__main__ import cli
 from epsilons.draws.mechanisms import SumAndSquares
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.verify import Change, Replay, replay
+from tests.engines import on_engine
 from tests.verify.replayed import (
     ARRAYS,
     CATEGORIES,
     COLUMNS,
-    FRAMES,
+    FORMS,
     MANY,
     OFFERED,
     QUESTIONS,
     SIZE,
     TERMS,
     asked,
-    dask_frame,
+    form_of,
     frame,
     held,
-    ibis_table,
 )
 
 
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize("form", FRAMES)
+@pytest.mark.parametrize("form", FORMS)
 def test_it_holds_on_frames(form: str, name: str, terms: str) -> None:
-    held(asked(name, terms, FRAMES[form]()))
+    held(asked(name, terms, form_of(form)))
 
 
 @pytest.mark.parametrize("terms", TERMS)
@@ -65,11 +65,11 @@ def test_it_holds_on_arrays(form: str, name: str, terms: str) -> None:
 
 
 @pytest.mark.parametrize("terms", TERMS)
-@pytest.mark.parametrize("form", FRAMES)
+@pytest.mark.parametrize("form", FORMS)
 def test_it_holds_where_a_row_is_a_person(form: str, terms: str) -> None:
-    held(asked("mean", terms, FRAMES[form](), person=None))
+    held(asked("mean", terms, form_of(form), person=None))
     question = QUESTIONS["frequencies"]("minutes", "mode")
-    held(replay(question, data=FRAMES[form](), epsilon=0.5, neighbours=terms))
+    held(replay(question, data=form_of(form), epsilon=0.5, neighbours=terms))
 
 
 def held_there(found: Replay) -> None:
@@ -80,14 +80,14 @@ def held_there(found: Replay) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize("make", [ibis_table, dask_frame])
-def test_it_holds_on_slow_engines(make: Callable[[], Any], name: str, terms: str) -> None:
-    held(asked(name, terms, make()))
+@pytest.mark.parametrize("engine", ["ibis", "dask"])
+def test_it_holds_on_slow_engines(engine: str, name: str, terms: str, tmp_path: Path) -> None:
+    held(asked(name, terms, on_engine(engine, frame(), tmp_path)))
 
 
 def test_on_dask_rows_may_share_labels() -> None:
     """On Dask, counts are not joined to rows by index labels, because labels can repeat."""
-    table = dask_frame()
+    table = on_engine("dask", frame())
     found = [
         ep.frequencies(
             "mode", categories=CATEGORIES, epsilon="epsilon", data=data, person="person",
@@ -99,10 +99,11 @@ def test_on_dask_rows_may_share_labels() -> None:
 
 
 @pytest.mark.rotates(6)
-@pytest.mark.parametrize("make", [ibis_table, dask_frame])
-def test_it_holds_on_engines_that_are_slow_to_answer(make: Callable[[], Any]) -> None:
+@pytest.mark.parametrize("engine", ["ibis", "dask"])
+def test_it_holds_on_engines_that_are_slow_to_answer(engine: str, tmp_path: Path) -> None:
     bound = [Change("at an end", [{"values": 10.0}]), Change("a null", [{"values": None}])]
-    held_there(asked("mean, midpoint", "replace", make(), changes=bound))
+    data = on_engine(engine, frame(), tmp_path)
+    held_there(asked("mean, midpoint", "replace", data, changes=bound))
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +15,7 @@ from epsilons.door.count import units
 from epsilons.door.engines import count_engine, expressions, fold_engine
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.verify import Change, replay
+from tests.engines import on_engine
 from tests.verify.replayed import ARRAYS, TERMS
 from tests.verify.shared import Shared
 
@@ -37,21 +37,9 @@ FORMS = ["polars", "polars lazy", "pandas of objects", "pyarrow", "csv", *SLOW]
 
 def data_of(form: str, folder: Path) -> Any:
     frame = pl.DataFrame(COLUMNS)
-    if form == "csv":
-        frame.write_csv(folder / "people.csv")
-    if form == "parquet":
-        frame.write_parquet(folder / "people.parquet")
-    made: dict[str, Any] = {
-        "polars": lambda: frame,
-        "polars lazy": frame.lazy,
-        "pandas": frame.to_pandas,
-        "pandas of objects": lambda: pd.DataFrame(COLUMNS, dtype=object),
-        "pyarrow": frame.to_arrow,
-        "duckdb": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
-        "csv": lambda: str(folder / "people.csv"),
-        "parquet": lambda: str(folder / "people.parquet"),
-    }
-    return made[form]()
+    if form == "pandas of objects":
+        return pd.DataFrame(COLUMNS, dtype=object)
+    return on_engine(form, frame, folder)
 
 
 def tried(question: Shared, terms: str, data: Any, **more: Any) -> Any:
