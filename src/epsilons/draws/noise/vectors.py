@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from epsilons.draws.noise.exact import (
     permutations,
 )
 from epsilons.draws.noise.laws import AnyLaw, Geometric, Pieces, as_float
-from epsilons.draws.noise.source import Source, integer, natural, positive_rational, resolve
+from epsilons.draws.noise.source import Source, integer, natural, positive_rational
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
@@ -49,7 +49,7 @@ class Tries(NamedTuple):
     fits: float
 
 
-class VectorLaw(AnyLaw):
+class VectorLaw(AnyLaw[tuple[int, ...]]):
     """A distribution on vectors of integers, and exact draws from it.
 
     A sum of geometric variables proposes the size of a vector. Coins accept or reject the size, and
@@ -61,36 +61,9 @@ class VectorLaw(AnyLaw):
     def acceptance(self) -> float:
         """The fraction of proposals that are accepted."""
 
-    @overload
-    def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
-
-    @overload
-    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
-
-    def draw(
-        self, source: Source | None, size: int | None = None
-    ) -> tuple[int, ...] | NDArray[Any]:
-        """Draw from the law.
-
-        Args:
-            source: where the bits come from; None is the system's entropy.
-            size: the number of draws; None for a single vector.
-
-        Returns:
-            A tuple of Python integers, or an array with a row for each vector. The array is int64.
-            It has Python integers (dtype object) under the conditions that each class documents.
-            Then there is no overflow, and the draws are slower.
-
-        Raises:
-            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
-
-        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
-        """
-        source = resolve(source)
-        if size is None:
-            one: list[int] = self._many(source, 1)[0].tolist()
-            return tuple(one)
-        return self._many(source, natural("size", size))
+    def _one(self, source: Source) -> tuple[int, ...]:
+        one: list[int] = self._many(source, 1)[0].tolist()
+        return tuple(one)
 
     def _many(self, source: Source, size: int) -> NDArray[Any]:
         entries, law, width, fits = self._tries
@@ -236,17 +209,10 @@ class Closed(VectorLaw):
         n = np.arange(1.0, self.cells)
         return math.exp(self._log_ratios - float(np.log(2.0 * (2.0 * n - 1.0) / n).sum()))
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) for one cell X, exact up to float rounding.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
+    def _tail(self, x: int) -> float:
+        """Return P(X > x) for one cell X, exact up to float rounding."""
         m, h = self.cells - 1, 2 / self.scale
-        fall = as_float((natural("x", x) + 1) * h)
+        fall = as_float((x + 1) * h)
         if fall > 6.0 * m + 2000.0:
             return 0.0  # less than e^{-1000}
         step = as_float(h)
@@ -448,20 +414,13 @@ class Cube(VectorLaw):
         """The fraction of proposals that are accepted: at least e^{-dimension/(2 scale)}."""
         return math.exp(self._log_kept)
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) for one entry X, exact up to float rounding.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
+    def _tail(self, x: int) -> float:
+        """Return P(X > x) for one entry X, exact up to float rounding."""
         # The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R, expanded in powers of 2x.
         logs = self._ones
         j = np.arange(len(logs))
         ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
-        return self._expanded(natural("x", x), ways - ways[0] + logs)
+        return self._expanded(x, ways - ways[0] + logs)
 
     @property
     def _tries(self) -> Tries:
