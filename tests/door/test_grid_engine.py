@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from epsilons.door.count.tallies import GRID, squares, to_grid
-from epsilons.door.engines.grid_engine import in_sql, is_moderate, on_grid, with_squares
+from epsilons.door.engines.grid_engine import NUMBERS, is_moderate, on_grid, with_squares
 from epsilons.door.given import columns
 from epsilons.types import Floats
 
@@ -58,9 +58,8 @@ def test_any_float_is_where_numpy_puts_it(
     assert found["x"].to_list() == expected
     if engine == "duckdb" and is_moderate(bounds):
         asked = [("x", f'"{table.values}"', bounds)]
-        assert in_sql(table.frame, asked, [f'"{row}"']).collect().sort(row)["x"].to_list() == (
-            expected
-        )
+        found = NUMBERS["duckdb"](table.frame, asked, [f'"{row}"']).collect().sort(row)
+        assert found["x"].to_list() == expected
 
 
 def test_bounds_of_either_sign_can_be_too_far_away() -> None:
@@ -83,7 +82,7 @@ def test_nan_that_no_extreme_tells_of_is_missing(engine: str, tmp_path: Path) ->
         assert found.sort(row)["x"].to_list() == [GRID // 4, None, None, last]
     if engine == "duckdb":
         asked_of = [("x", f'"{table.values}"', (0.0, 4.0))]
-        found = in_sql(table.frame, asked_of, [f'"{row}"']).collect()
+        found = NUMBERS["duckdb"](table.frame, asked_of, [f'"{row}"']).collect()
         assert found.sort(row)["x"].to_list() == [GRID // 4, None, None, GRID // 2]
 
 

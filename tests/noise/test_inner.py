@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from epsilons.draws.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
+from epsilons.draws.noise import Hourglass, Staircase, Staircase2D
 
 RATES = [
     *(Fraction(1, 10**k) for k in (9, 6, 3)),
@@ -21,9 +21,9 @@ LARGE = st.builds(Fraction, st.integers(1, 700 * 10**9), st.just(10**9))
 @pytest.mark.parametrize("rate", RATES, ids=str)
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 40, 211])
 def test_no_other_width_is_better(rate: Fraction, n: int) -> None:
-    for kind, best in ((Staircase, best_inner), (Staircase2D, best_inner_2d)):
+    for kind in (Staircase, Staircase2D):
         variances = [kind(rate, n, g).variance for g in range(1, n + 1)]
-        chosen = best(rate, n)
+        chosen = kind.best(rate, n).inner
         # In floats, widths next to the best width can have the same variance, but none has a
         # smaller one.
         assert variances[chosen - 1] <= min(variances) * (1 + 4e-16)
@@ -36,16 +36,16 @@ def test_pairs_have_two_valleys() -> None:
     # consider all local minima.
     variances = [Staircase2D(4, 200, g).variance for g in range(1, 201)]
     assert variances[0] < variances[1]
-    assert best_inner_2d(4, 200) == variances.index(min(variances)) + 1 == 79
+    assert Staircase2D.best(4, 200).inner == variances.index(min(variances)) + 1 == 79
     # If the lattice is coarse compared with the rate, a width of one lattice step is best.
-    assert best_inner_2d(40, 200) == 1
+    assert Staircase2D.best(40, 200).inner == 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(rate=LARGE, n=st.integers(1, 2**45))
 def test_neighbours_and_ends_are_no_better(rate: Fraction, n: int) -> None:
-    for kind, best in ((Staircase, best_inner), (Staircase2D, best_inner_2d)):
-        chosen = best(rate, n)
+    for kind in (Staircase, Staircase2D):
+        chosen = kind.best(rate, n).inner
         least = kind(rate, n, chosen).variance
         for g in {1, n, max(1, chosen - 1), min(n, chosen + 1), max(1, n // 2), max(1, n // 9)}:
             assert least <= kind(rate, n, g).variance * (1 + 4e-16)
@@ -62,7 +62,7 @@ def test_the_share_is_that_of_geng_and_viswanath(rate: Fraction) -> None:
         share = -b / (1 - b) + root / (1 - b) ** 2
         # On the lattice, the first stair has 2g - 1 points. So on each side it is half a step
         # narrower than g.
-        assert abs(best_inner(rate, n) - Decimal("0.5") - n * share) < 1
+        assert abs(Staircase.best(rate, n).inner - Decimal("0.5") - n * share) < 1
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(1, 2), 1, 2, 4, 8, 16, 32], ids=str)

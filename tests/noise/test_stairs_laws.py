@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from epsilons.draws.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
+from epsilons.draws.noise import Hourglass, Staircase, Staircase2D
 from epsilons.errors import ArgumentError
 
 Kind = type[Staircase] | type[Hourglass] | type[Staircase2D]
@@ -190,9 +190,8 @@ def test_laws_are_frozen_values() -> None:
 def test_rates_are_exact_and_positive(kind: Kind, rate: object) -> None:
     with pytest.raises(ArgumentError, match="rate"):
         kind(rate, 3, 1)  # type: ignore[arg-type]
-    for best in (best_inner, best_inner_2d, kind.best):
-        with pytest.raises(ArgumentError, match="rate"):
-            best(rate, 3)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="rate"):
+        kind.best(rate, 3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.0, "1", None, True])
@@ -204,9 +203,8 @@ def test_widths_are_whole_numbers(kind: Kind, wrong: object) -> None:
         kind(1, 3, wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="inner must be at most steps"):
         kind(1, 3, 4)
-    for best in (best_inner, best_inner_2d, kind.best):
-        with pytest.raises(ArgumentError, match="steps"):
-            best(1, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="steps"):
+        kind.best(1, wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("x", [0.0, "0", None, Fraction(1, 2), True])

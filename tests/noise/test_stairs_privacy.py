@@ -93,7 +93,7 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     class Doubled(Staircase):
         """A distribution in which zero occurs with both signs. The checker rejects its pieces."""
 
-        def exponent(self, x: int) -> Fraction:
+        def exponent(self, x: int) -> Fraction | float:
             return super().exponent(x) + (Fraction(7, 10) if x else 0)
 
     assert one_number(Staircase(RATE, n, g)).loss(n) == RATE

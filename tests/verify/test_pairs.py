@@ -215,7 +215,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
         starts = [(x, y) for x in range(-6, 7) for y in range(-6, 7)]
         moves = [(a * t + b * k, c * t + d * k) for t in range(k + 1)]
         changes = [
-            abs(law.exponent(x + p, y + q) - law.exponent(x, y))
+            abs(Fraction(law.exponent(x + p, y + q)) - Fraction(law.exponent(x, y)))
             for x, y in starts
             for p, q in moves
         ]

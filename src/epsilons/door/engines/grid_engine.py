@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = [
+    "NUMBERS",
     "SQUARES",
     "GridNumber",
     "Square",
-    "in_sql",
     "is_moderate",
     "lacking",
     "on_grid",
@@ -257,19 +257,6 @@ def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
     return rows.with_columns(*made)
 
 
-def in_sql(
-    rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
-) -> nw.LazyFrame[Any]:
-    """Return numbers on the grid in SQL, for moderate bounds; null if missing.
-
-    Args:
-        rows: rows of an engine that supports SQL.
-        numbers: the numbers.
-        others: SQL expressions of further columns to keep.
-    """
-    return NUMBERS[engine_of(rows).kind](rows, numbers, others)
-
-
 def _by_sizes(
     rows: nw.LazyFrame[Any], numbers: Sequence[GridNumber], others: Sequence[str]
 ) -> nw.LazyFrame[Any]:
@@ -316,7 +303,8 @@ NUMBERS: Final[
         Callable[[nw.LazyFrame[Any], Sequence[GridNumber], Sequence[str]], nw.LazyFrame[Any]],
     ]
 ] = {"duckdb": _by_sizes, "spark": _clipped_text}
-"""Functions that compute numbers on the grid in SQL, by `Engine.kind`."""
+"""Functions that compute numbers on the grid in SQL, by `Engine.kind`, for moderate bounds; null if
+missing. They take rows, the numbers, and SQL expressions of further columns to keep."""
 
 
 def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:

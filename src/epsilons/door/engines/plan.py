@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from epsilons.door.count.asks import Ask, Bounds, Rules
 from epsilons.door.engines.expressions import budget_and_person, double, plain_budget
-from epsilons.door.engines.grid_engine import in_sql, is_moderate, on_grid
+from epsilons.door.engines.grid_engine import NUMBERS, is_moderate, on_grid
 from epsilons.door.engines.labels_engine import bins, labels_of, placed, sorted_out
-from epsilons.door.engines.table import dialect_of
+from epsilons.door.engines.table import dialect_of, engine_of
 from epsilons.door.given.categories import Categories
 from epsilons.door.given.columns import Columns, Mark
 
@@ -215,6 +215,7 @@ class QueryPlan:
         numbers = [(name, double(table, column, sql), ask.ends) for name, column, ask in asked]
         named = ((sql.name(mark.column), sql.name(name)) for name, mark, _ in self.keys.values())
         keys = [f"{column} AS {name}" for column, name in named]
+        in_sql = NUMBERS[engine_of(table.frame).kind]
         return in_sql(table.frame, numbers, [*keys, *plain_budget(table, sql)])
 
     def sorted_out(self, parts: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -121,8 +121,7 @@ class CellTable(ABC):
         """Return shares from noisy counts; they can be outside [0, 1]."""
         if drawn.dtype != object:
             return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
-        over, under = self.divisor.denominator, self.divisor.numerator
-        flat = [_quotient(int(count) * over, under) for count in drawn.ravel().tolist()]
+        flat = [ratio(Fraction(int(count)), self.divisor) for count in drawn.ravel().tolist()]
         # Noise beyond the range of floats carries no information about a share, so it is clipped.
         return np.asarray(np.clip(np.array(flat), -_HUGE, _HUGE).reshape(drawn.shape))
 
@@ -262,18 +261,14 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
     spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.numbers
     shift = table_lattice(spent, allocation.n, cells, unit)
     scale = 2 * unit * Fraction(2) ** shift
-    law: DiscreteLaplace | PointMass = DiscreteLaplace(scale)
-    few = cells - 1 <= scale and cells <= MANY
-    closed = not math.isinf(spent[-1]) and few
-    if math.isinf(spent[-1]):
-        weights = np.where(np.isinf(spent), 1, 0).astype(np.int64)
-        law = PointMass()
-    else:
-        weights = weights_of(spent, shift)
+    public = math.isinf(spent[-1])
+    weights = np.isinf(spent).astype(np.int64) if public else weights_of(spent, shift)
     divisor = Fraction(unit * dot(weights, counts))
-    if closed:
+    few = cells - 1 <= scale and cells <= MANY
+    if few and not public:
         noise = Closed(scale, cells)
         return ClosedHistogram(allocation.levels, counts, weights, unit, noise, divisor, cells)
+    law = PointMass() if public else DiscreteLaplace(scale)
     return Histogram(allocation.levels, counts, weights, unit, law, divisor, cells)
 
 
@@ -291,11 +286,3 @@ def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
     room = 61 - (people * unit).bit_length()
     fewest = 24 if cells <= MANY else COARSE_BITS
     return lattice(spent, most=max(min(room, 45), fewest), reserved=unit.bit_length())
-
-
-def _quotient(above: int, below: int) -> float:
-    """Return a quotient of integers as the nearest float, or ±∞ on overflow."""
-    try:
-        return above / below
-    except OverflowError:
-        return math.inf if above > 0 else -math.inf

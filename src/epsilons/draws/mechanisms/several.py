@@ -13,7 +13,16 @@ import numpy.typing as npt
 
 from epsilons.budgets.allocation import Allocation
 from epsilons.door import Tally
-from epsilons.draws.mechanisms.sums import Additive, around, lattice, points, ratio, weights_of
+from epsilons.draws.mechanisms.sums import (
+    WEIGHT_BITS,
+    Additive,
+    around,
+    dot,
+    lattice,
+    points,
+    ratio,
+    weights_of,
+)
 from epsilons.draws.noise import Cube, DiscreteLaplace, Source
 from epsilons.draws.noise.vectors import can_be_drawn
 from epsilons.frozen import storable
@@ -21,9 +30,6 @@ from epsilons.risk import CubeNoise, Weighing
 from epsilons.types import Floats, Integers, freeze
 
 # The mechanism of several means: sums over the same people, with one noise vector for all sums.
-
-_BITS = 45
-"""The number of bits of the largest weight."""
 
 
 @storable("mechanisms.SeveralSums")
@@ -174,13 +180,12 @@ def build_several(
     spent, counts = allocation.spent, allocation.counts
     if math.isinf(spent[-1]):
         return None
-    shift = lattice(spent, most=_BITS, reserved=len(bounds).bit_length())
+    shift = lattice(spent, most=WEIGHT_BITS, reserved=len(bounds).bit_length())
     scale = Fraction(2) ** shift
     if not can_be_drawn(scale, len(bounds)):
         return None
     weights = weights_of(spent, shift)
-    people = zip(weights.tolist(), counts.tolist(), strict=True)
-    divisor = Fraction(sum(k * n for k, n in people)) / Fraction(allocation.total)
+    divisor = dot(weights, counts) / Fraction(allocation.total)
     law = Cube(scale, len(bounds))
     return SeveralSums(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
 

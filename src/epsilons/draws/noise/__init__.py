@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     )
     from epsilons.draws.noise.staircase import (
         Staircase as Staircase,
-        best_inner as best_inner,
-        best_inner_2d as best_inner_2d,
         least_variance as least_variance,
     )
     from epsilons.draws.noise.vectors import Closed as Closed, Cube as Cube

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,11 @@ def least_beyond(beyond: Callable[[int], float], beta: float) -> int:
 # The interface of every noise law.
 
 
-class AnyLaw(ABC):
+One = TypeVar("One")
+"""The type of a single draw: an integer, or a tuple of integers."""
+
+
+class AnyLaw(ABC, Generic[One]):
     """The interface of all laws, of one number or of several identically distributed numbers."""
 
     @property
@@ -115,8 +119,19 @@ class AnyLaw(ABC):
     def variance(self) -> float:
         """The variance of each number."""
 
-    @abstractmethod
     def tail(self, x: int) -> float:
+        """Return P(X > x) for one number X.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not an integer of at least 0.
+        """
+        return self._tail(natural("x", x))
+
+    @abstractmethod
+    def _tail(self, x: int) -> float:
         """Return P(X > x) for one number X and an integer `x` of at least 0."""
 
     def deviation(self, beta: float) -> int:
@@ -132,7 +147,7 @@ class AnyLaw(ABC):
 
     def _farther(self, x: int) -> float:
         """Return P(|X| > x) for one number X."""
-        return 2.0 * self.tail(x)
+        return 2.0 * self._tail(x)
 
     def loss(self, points: int) -> Fraction | float:
         """Return the largest log-ratio of probabilities before and after a shift by `points`.
@@ -146,35 +161,24 @@ class AnyLaw(ABC):
         """
         return self.pieces.loss(natural("points", points))
 
-
-class Law(AnyLaw):
-    """A distribution on the integers: its probabilities, and exact draws from them."""
-
-    @abstractmethod
-    def exponent(self, x: int) -> Fraction | float:
-        """Return log pmf(0) - log pmf(x): exact, or infinite if `x` cannot occur."""
-
-    @abstractmethod
-    def log_pmf(self, x: int) -> float:
-        """Return the natural logarithm of the probability of `x`."""
-
     @overload
-    def draw(self, source: Source | None, size: None = None) -> int: ...
+    def draw(self, source: Source | None, size: None = None) -> One: ...
 
     @overload
     def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
 
-    def draw(self, source: Source | None, size: int | None = None) -> int | NDArray[Any]:
+    def draw(self, source: Source | None, size: int | None = None) -> One | NDArray[Any]:
         """Draw from the law.
 
         Args:
             source: where the bits come from; None is the system's entropy.
-            size: the number of draws; None for a single integer.
+            size: the number of draws; None for a single one.
 
         Returns:
-            A Python integer, or an array of `size` integers. The array is int64. It has Python
-            integers (dtype object) if the numerator of the scale is above 2**53 or a draw would
-            reach 2**62. Then there is no overflow, and the draws are slower.
+            A Python integer or a tuple of them; or an array of `size` integers, or with a row for
+            each of `size` tuples. The array is int64. It has Python integers (dtype object) under
+            the conditions that each class documents. Then there is no overflow, and the draws are
+            slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -187,12 +191,47 @@ class Law(AnyLaw):
         return self._many(source, natural("size", size))
 
     @abstractmethod
-    def _one(self, source: Source) -> int:
-        """Draw one Python integer."""
+    def _one(self, source: Source) -> One:
+        """Draw once, in Python integers."""
 
     @abstractmethod
     def _many(self, source: Source, size: int) -> NDArray[Any]:
-        """Draw an array of `size` integers."""
+        """Draw an array of `size` integers or rows."""
+
+
+class Law(AnyLaw[int]):
+    """A distribution on the integers: its probabilities, and exact draws from them."""
+
+    def exponent(self, x: int) -> Fraction | float:
+        """Return log pmf(0) - log pmf(x): exact, or infinite if `x` cannot occur.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        return self._exponent(integer("x", x))
+
+    @abstractmethod
+    def _exponent(self, x: int) -> Fraction | float:
+        """Return log pmf(0) - log pmf(x) for an integer `x`."""
+
+    def log_pmf(self, x: int) -> float:
+        """Return the natural logarithm of the probability of `x`.
+
+        Args:
+            x: an integer.
+
+        Raises:
+            ArgumentError: `x` is not an integer.
+        """
+        return self._log_at_zero - as_float(self.exponent(x))
+
+    @property
+    @abstractmethod
+    def _log_at_zero(self) -> float:
+        """The natural logarithm of the probability of 0."""
 
 
 # The laws with geometric tails: discrete Laplace, its one-sided half, and no noise.
@@ -200,7 +239,11 @@ class Law(AnyLaw):
 
 @dataclass(frozen=True, init=False)
 class _Scaled(Law):
-    """A law with probabilities that fall by a factor a = e^{-1/scale} per integer."""
+    """A law with probabilities that fall by a factor a = e^{-1/scale} per integer.
+
+    Arrays have Python integers if the numerator of the scale is above 2**53 or a draw would reach
+    2**62.
+    """
 
     scale: Fraction
 
@@ -264,47 +307,26 @@ class Geometric(_Scaled):
         """The pieces: the log-probability falls by 1/scale per integer, from 0 upwards."""
         return Pieces("half-line", 1 / self.scale)
 
-    def exponent(self, x: int) -> Fraction | float:
-        """Return log pmf(0) - log pmf(x) = x / scale, exactly; infinite below zero.
-
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        x = integer("x", x)
+    def _exponent(self, x: int) -> Fraction | float:
+        """Return x / scale, exactly; infinite below zero."""
         return x / self.scale if x >= 0 else math.inf
 
-    def log_pmf(self, x: int) -> float:
-        """Return the natural logarithm of the probability of `x`.
-
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        return self._log_one_minus_a() - as_float(self.exponent(x))
+    @property
+    def _log_at_zero(self) -> float:
+        """The logarithm of 1 - a."""
+        return self._log_one_minus_a()
 
     @property
     def variance(self) -> float:
         """The variance, a / (1 - a)^2."""
         return _ratio(self._rate)
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) = a^(x + 1).
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
-        return math.exp(-as_float((natural("x", x) + 1) / self.scale))
+    def _tail(self, x: int) -> float:
+        """Return P(X > x) = a^(x + 1)."""
+        return math.exp(-as_float((x + 1) / self.scale))
 
     def _farther(self, x: int) -> float:
-        return self.tail(x)
+        return self._tail(x)
 
     def _one(self, source: Source) -> int:
         return count(source, self.scale.numerator, self.scale.denominator)
@@ -337,46 +359,23 @@ class DiscreteLaplace(_Scaled):
         """The pieces: the log-probability falls by 1/scale per integer, on both sides of 0."""
         return Pieces("line", 1 / self.scale)
 
-    def exponent(self, x: int) -> Fraction:
-        """Return log pmf(0) - log pmf(x) = |x| / scale, exactly.
+    def _exponent(self, x: int) -> Fraction:
+        """Return |x| / scale, exactly."""
+        return abs(x) / self.scale
 
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        return abs(integer("x", x)) / self.scale
-
-    def log_pmf(self, x: int) -> float:
-        """Return the natural logarithm of the probability of `x`.
-
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        # log tanh(1 / (2 scale)) as two terms of the same sign, so nothing cancels.
-        at_zero = self._log_one_minus_a() - math.log1p(math.exp(-self._rate))
-        return at_zero - as_float(self.exponent(x))
+    @property
+    def _log_at_zero(self) -> float:
+        """The logarithm of tanh(1 / (2 scale)), as two terms of one sign, so nothing cancels."""
+        return self._log_one_minus_a() - math.log1p(math.exp(-self._rate))
 
     @property
     def variance(self) -> float:
         """The variance, 2a / (1 - a)^2 = 1 / (2 sinh^2(1 / (2 scale)))."""
         return 2.0 * _ratio(self._rate)
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) = a^(x + 1) / (1 + a).
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
-        beyond = math.exp(-as_float((natural("x", x) + 1) / self.scale))
-        return beyond / (1.0 + math.exp(-self._rate))
+    def _tail(self, x: int) -> float:
+        """Return P(X > x) = a^(x + 1) / (1 + a)."""
+        return math.exp(-as_float((x + 1) / self.scale)) / (1.0 + math.exp(-self._rate))
 
     def _one(self, source: Source) -> int:
         while True:
@@ -408,43 +407,22 @@ class PointMass(Law):
         """The pieces: the only possible value is 0."""
         return POINT
 
-    def exponent(self, x: int) -> Fraction | float:
-        """Return 0 for zero, and infinity otherwise.
+    def _exponent(self, x: int) -> Fraction | float:
+        """Return 0 for zero, and infinity otherwise."""
+        return Fraction(0) if x == 0 else math.inf
 
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        return Fraction(0) if integer("x", x) == 0 else math.inf
-
-    def log_pmf(self, x: int) -> float:
-        """Return 0 for zero, and minus infinity otherwise.
-
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        return 0.0 if integer("x", x) == 0 else -math.inf
+    @property
+    def _log_at_zero(self) -> float:
+        """0, because 0 is certain."""
+        return 0.0
 
     @property
     def variance(self) -> float:
         """The variance, 0."""
         return 0.0
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x), which is 0.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
-        natural("x", x)
+    def _tail(self, x: int) -> float:  # noqa: ARG002
+        """Return P(X > x), which is 0."""
         return 0.0
 
     def _one(self, source: Source) -> int:  # noqa: ARG002

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.draws.noise.exact import CHUNK, WIDEST, Ascent, batch, below, below_many, rise
 from epsilons.draws.noise.laws import AnyLaw, DiscreteLaplace, Geometric, Pieces, as_float
-from epsilons.draws.noise.source import Source, integer, natural, positive_rational, resolve
+from epsilons.draws.noise.source import Source, integer, positive_rational
 from epsilons.draws.noise.staircase import (
     Staircase,
     Stairs,
-    best_inner,
-    best_inner_2d,
     fallen,
     log_one_plus,
     odds,
@@ -32,18 +31,31 @@ from epsilons.frozen import storable
 # The interface of every noise law of two numbers.
 
 
-class PairLaw(AnyLaw):
+class PairLaw(AnyLaw[tuple[int, int]]):
     """A distribution on pairs of integers: its probabilities, and exact draws from them.
 
-    Both coordinates have mean 0 and the same variance.
+    Both coordinates have mean 0 and the same variance. Arrays have Python integers if `steps` or
+    the denominator of the rate is above 2**53 or a draw would reach 2**62.
     """
 
     rate: Fraction
     steps: int
 
-    @abstractmethod
     def exponent(self, x: int, y: int) -> Fraction | float:
-        """Return log pmf(0, 0) - log pmf(x, y): exact, or infinite if the pair cannot occur."""
+        """Return log pmf(0, 0) - log pmf(x, y): exact, or infinite if the pair cannot occur.
+
+        Args:
+            x: an integer.
+            y: an integer.
+
+        Raises:
+            ArgumentError: `x` or `y` is not an integer.
+        """
+        return self._exponent(integer("x", x), integer("y", y))
+
+    @abstractmethod
+    def _exponent(self, x: int, y: int) -> Fraction | float:
+        """Return log pmf(0, 0) - log pmf(x, y) for integers."""
 
     @abstractmethod
     def log_pmf(self, x: int, y: int) -> float:
@@ -54,35 +66,7 @@ class PairLaw(AnyLaw):
     def covariance(self) -> float:
         """The covariance of the two coordinates."""
 
-    @overload
-    def draw(self, source: Source | None, size: None = None) -> tuple[int, int]: ...
-
-    @overload
-    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
-
-    def draw(
-        self, source: Source | None, size: int | None = None
-    ) -> tuple[int, int] | NDArray[Any]:
-        """Draw from the law.
-
-        Args:
-            source: where the bits come from; None is the system's entropy.
-            size: the number of draws; None for a single pair.
-
-        Returns:
-            A pair of Python integers, or an array of shape (size, 2). The array is int64. It has
-            Python integers (dtype object) if `steps` or the denominator of the rate is above 2**53
-            or a draw would reach 2**62. Then there is no overflow, and the draws are slower.
-
-        Raises:
-            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
-
-        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
-        """
-        source = resolve(source)
-        if size is None:
-            return self._one(source)
-        size = natural("size", size)
+    def _many(self, source: Source, size: int) -> NDArray[Any]:
         if max(self.steps, self.rate.denominator) > WIDEST:
             draws = np.empty((size, 2), dtype=object)
             for i in range(size):
@@ -94,10 +78,6 @@ class PairLaw(AnyLaw):
             parts.append(np.stack((x, y), axis=1))
         # If one part has Python integers, so does the whole array, and no value is cast down.
         return np.concatenate(parts)
-
-    @abstractmethod
-    def _one(self, source: Source) -> tuple[int, int]:
-        """Draw one pair of Python integers."""
 
     @abstractmethod
     def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -141,17 +121,9 @@ class Laplaces(PairLaw):
         """The pieces: the log-probability falls by 1/scale per unit of the distance |x| + |y|."""
         return Pieces("rings", self.rate)
 
-    def exponent(self, x: int, y: int) -> Fraction:
-        """Return log pmf(0, 0) - log pmf(x, y) = (|x| + |y|) / scale, exactly.
-
-        Args:
-            x: an integer.
-            y: an integer.
-
-        Raises:
-            ArgumentError: `x` or `y` is not an integer.
-        """
-        return (abs(integer("x", x)) + abs(integer("y", y))) / self.scale
+    def _exponent(self, x: int, y: int) -> Fraction:
+        """Return (|x| + |y|) / scale, exactly."""
+        return (abs(x) + abs(y)) / self.scale
 
     def log_pmf(self, x: int, y: int) -> float:
         """Return the natural logarithm of the probability of `(x, y)`."""
@@ -167,15 +139,7 @@ class Laplaces(PairLaw):
         """The covariance of the coordinates: 0, because they are independent."""
         return 0.0
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) for one coordinate X.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
+    def _tail(self, x: int) -> float:
         return self._each.tail(x)
 
     def _one(self, source: Source) -> tuple[int, int]:
@@ -217,35 +181,14 @@ class Staircase2D(Stairs, PairLaw):
     Privacy; here on a lattice, which allows exact draws.
     """
 
-    @classmethod
-    def best(cls, rate: Fraction | int, steps: int) -> Staircase2D:
-        """Return the staircase law with the smallest variance.
-
-        Args:
-            rate: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1.
-
-        Raises:
-            ArgumentError: a parameter is not of the right type or out of range.
-        """
-        return cls(rate, steps, best_inner_2d(rate, steps))
-
     @property
     def pieces(self) -> Pieces:
         """The pieces: the log-probability falls by the rate per ring of |x| + |y|."""
         return Pieces("rings", self.rate, self.steps, self.inner)
 
-    def exponent(self, x: int, y: int) -> Fraction:
-        """Return log pmf(0, 0) - log pmf(x, y) = rate * level(|x| + |y|), exactly.
-
-        Args:
-            x: an integer.
-            y: an integer.
-
-        Raises:
-            ArgumentError: `x` or `y` is not an integer.
-        """
-        return self.rate * self._level(abs(integer("x", x)) + abs(integer("y", y)))
+    def _exponent(self, x: int, y: int) -> Fraction:
+        """Return rate * level(|x| + |y|), exactly."""
+        return self.rate * self._level(abs(x) + abs(y))
 
     def log_pmf(self, x: int, y: int) -> float:
         """Return the natural logarithm of the probability of `(x, y)`.
@@ -267,30 +210,34 @@ class Staircase2D(Stairs, PairLaw):
 
     @property
     def variance(self) -> float:
-        """The variance of either coordinate; at distance s, the sum of x^2 is (4s^3 + 2s) / 3."""
+        """The variance of either coordinate."""
         with precisely(self.rate):
-            t, n, g = odds(self.rate), self.steps, self.inner
-            first = power_sum(1, t, n, g)
-            return float((4 * power_sum(3, t, n, g) + 2 * first) / (3 + 12 * first))
+            thrice, weights = self._moments(odds(self.rate), self.steps, self.inner)
+            return float(thrice / (3 * weights))
+
+    _degree = 5
+
+    @staticmethod
+    def _moments(t: Decimal, steps: int, inner: int) -> tuple[Decimal, Decimal]:
+        """Return three times the sum of x^2 over all pairs, and the sum of their weights.
+
+        There are 4s pairs at distance s >= 1, and the sum of their x^2 is (4s^3 + 2s) / 3.
+        """
+        first = power_sum(1, t, steps, inner)
+        return 4 * power_sum(3, t, steps, inner) + 2 * first, 1 + 4 * first
 
     @property
     def covariance(self) -> float:
         """The covariance of the coordinates: 0, because (x, y) and (x, -y) are equally likely."""
         return 0.0
 
-    def tail(self, x: int) -> float:
+    def _tail(self, x: int) -> float:
         """Return P(X > x) for one coordinate X.
 
         At distance s = x + u, u >= 1, there are 2u - 1 such pairs. So the remaining r distances of
         the current ring have r^2 pairs, and the k-th ring after it has n (2r + (2k - 1) n).
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
         """
-        level, r = self._next(natural("x", x))
+        level, r = self._next(x)
         with precisely(self.rate):
             t, n = odds(self.rate), self.steps
             pairs = r * r + n * t * (2 * r + n + 2 * n * t)
@@ -422,35 +369,13 @@ class Hourglass(Stairs, PairLaw):
     Differential Privacy, Section 4.1: equation (7), and Lemma 4.3 for the draws; here on a lattice.
     """
 
-    @classmethod
-    def best(cls, rate: Fraction | int, steps: int) -> Hourglass:
-        """Return the hourglass law with the smallest variance.
-
-        Args:
-            rate: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1.
-
-        Raises:
-            ArgumentError: a parameter is not of the right type or out of range.
-        """
-        return cls(rate, steps, best_inner(rate, steps))
-
     @property
     def pieces(self) -> Pieces:
         """The pieces: the log-probability falls by the rate with every unit of h."""
         return Pieces("hourglass", self.rate, self.steps, self.inner)
 
-    def exponent(self, x: int, y: int) -> Fraction | float:
-        """Return log pmf(0, 0) - log pmf(x, y) = rate * h, exactly; infinite outside the support.
-
-        Args:
-            x: an integer.
-            y: an integer.
-
-        Raises:
-            ArgumentError: `x` or `y` is not an integer.
-        """
-        x, y = integer("x", x), integer("y", y)
+    def _exponent(self, x: int, y: int) -> Fraction | float:
+        """Return rate * h, exactly; infinite outside the support."""
         k, off = divmod(x + y, self.steps)
         if off:
             return math.inf
@@ -496,15 +421,7 @@ class Hourglass(Stairs, PairLaw):
             product = n * mixed - power_sum(2, t, n, g)
             return float(2 * product / (2 * g - 1 + 2 * n * t))
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) for one coordinate X, the same as for `Staircase`.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
+    def _tail(self, x: int) -> float:
         return self._across.tail(x)
 
     @cached_property

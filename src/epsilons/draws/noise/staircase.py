@@ -10,15 +10,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Final, TypeVar
+from functools import cached_property, partial
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.draws.noise.exact import CHUNK, WIDEST, Ascent, below, below_many, rise
-from epsilons.draws.noise.laws import Geometric, Law, Pieces, as_float
-from epsilons.draws.noise.source import Source, integer, natural, positive_rational
+from epsilons.draws.noise.laws import Geometric, Law, Pieces
+from epsilons.draws.noise.source import Source, natural, positive_rational
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
@@ -58,6 +58,41 @@ class Stairs:
         object.__setattr__(self, "inner", natural("inner", inner, 1))
         if self.inner > self.steps:
             raise ArgumentError("inner must be at most steps.")
+
+    @classmethod
+    def best(cls, rate: Fraction | int, steps: int) -> Self:
+        """Return the law with the smallest variance: the one with the best first stair.
+
+        If several widths are equally good, the first stair has the smallest of them.
+
+        Args:
+            rate: an integer or `Fraction` above zero.
+            steps: the number of lattice points per unit, at least 1.
+
+        Raises:
+            ArgumentError: a parameter is not of the right type or out of range.
+
+        Guarantee: the relative excess over the smallest variance is at most 10**-50.
+
+        Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy. For one
+        number, equation (50) is the limit of `inner` divided by `steps`, as `steps` grows.
+        """
+        rate, steps = positive_rational("rate", rate), natural("steps", steps, 1)
+        with precisely(rate, _digits(steps)):
+            inner = _least(partial(cls._moments, odds(rate), steps), cls._degree, steps)
+        return cls(rate, steps, inner)
+
+    _degree = 3
+    """The degree of D, the polynomial of `_least`."""
+
+    @staticmethod
+    def _moments(t: Decimal, steps: int, inner: int) -> tuple[Decimal, Decimal]:
+        """Return half the sum of x^2 over all x, with their weights, and the sum of the weights.
+
+        These are the sums for one number, as in `Staircase` and in either coordinate of the
+        hourglass law.
+        """
+        return power_sum(2, t, steps, inner), 2 * inner - 1 + 2 * steps * t
 
     def _level(self, distance: Distance) -> Distance:
         """Return the index, from 0, of the stair at a distance of at least 0."""
@@ -170,60 +205,6 @@ def log_one_plus(excess: Decimal) -> float:
 Parts = Callable[[int], tuple[Decimal, Decimal]]
 
 
-def best_inner(rate: Fraction | int, steps: int) -> int:
-    """Return the width of the first stair that minimizes the variance of `Staircase`.
-
-    Args:
-        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
-        steps: the number of lattice points per unit, at least 1.
-
-    Returns:
-        An integer from 1 to `steps`; the smallest if several are equally good.
-
-    Raises:
-        ArgumentError: a parameter is not of the right type or out of range.
-
-    Guarantee: the relative excess over the smallest variance is at most 10**-50.
-
-    Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy. Equation
-    (50) is the limit of this width divided by `steps`, as `steps` grows.
-    """
-    rate, steps = positive_rational("rate", rate), natural("steps", steps, 1)
-    with precisely(rate, _digits(steps)):
-        t = odds(rate)
-
-        def parts(g: int) -> tuple[Decimal, Decimal]:
-            return power_sum(2, t, steps, g), 2 * g - 1 + 2 * steps * t
-
-        return _least(parts, 3, steps)
-
-
-def best_inner_2d(rate: Fraction | int, steps: int) -> int:
-    """Return the width of the first ring that minimizes the variance of `Staircase2D`.
-
-    Args:
-        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
-        steps: the number of lattice points per unit, at least 1.
-
-    Returns:
-        An integer from 1 to `steps`; the smallest if several are equally good.
-
-    Raises:
-        ArgumentError: a parameter is not of the right type or out of range.
-
-    Guarantee: the relative excess over the smallest variance is at most 10**-50.
-    """
-    rate, steps = positive_rational("rate", rate), natural("steps", steps, 1)
-    with precisely(rate, _digits(steps)):
-        t = odds(rate)
-
-        def parts(g: int) -> tuple[Decimal, Decimal]:
-            first = power_sum(1, t, steps, g)
-            return 4 * power_sum(3, t, steps, g) + 2 * first, 1 + 4 * first
-
-        return _least(parts, 5, steps)
-
-
 def _digits(steps: int) -> int:
     """Return a sufficient number of digits for D, in which up to seven powers of `steps` cancel."""
     return 2 * DIGITS + 7 * len(str(steps))
@@ -298,6 +279,9 @@ class Staircase(Stairs, Law):
     changes no level by more than 1, so it changes log P by at most `rate`.
     Proof: docs/proofs/stairs.md (1), (5).
 
+    Arrays have Python integers if `steps` or the denominator of the rate is above 2**53 or a draw
+    would reach 2**62.
+
     Args:
         rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
         steps: the number of lattice points per unit, at least 1.
@@ -310,70 +294,31 @@ class Staircase(Stairs, Law):
     lattice, which allows exact draws.
     """
 
-    @classmethod
-    def best(cls, rate: Fraction | int, steps: int) -> Staircase:
-        """Return the staircase law with the smallest variance.
-
-        Args:
-            rate: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1.
-
-        Raises:
-            ArgumentError: a parameter is not of the right type or out of range.
-        """
-        return cls(rate, steps, best_inner(rate, steps))
-
     @property
     def pieces(self) -> Pieces:
         """The pieces: the log-probability falls by the rate from each stair of |x| to the next."""
         return Pieces("line", self.rate, self.steps, self.inner)
 
-    def exponent(self, x: int) -> Fraction:
-        """Return log pmf(0) - log pmf(x) = rate * level(|x|), exactly.
-
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        return self.rate * self._level(abs(integer("x", x)))
-
-    def log_pmf(self, x: int) -> float:
-        """Return the natural logarithm of the probability of `x`.
-
-        Args:
-            x: an integer.
-
-        Raises:
-            ArgumentError: `x` is not an integer.
-        """
-        return -self._log_normaliser - as_float(self.exponent(x))
+    def _exponent(self, x: int) -> Fraction:
+        """Return rate * level(|x|), exactly."""
+        return self.rate * self._level(abs(x))
 
     @cached_property
-    def _log_normaliser(self) -> float:
-        """The log-normalizer, log(2 inner - 1 + 2 steps t), computed without cancellation."""
+    def _log_at_zero(self) -> float:
+        """Minus log(2 inner - 1 + 2 steps t), computed without cancellation."""
         with precisely(self.rate):
-            return log_one_plus(2 * (self.inner - 1) + 2 * self.steps * odds(self.rate))
+            return -log_one_plus(2 * (self.inner - 1) + 2 * self.steps * odds(self.rate))
 
     @property
     def variance(self) -> float:
         """The variance, in closed form and correct to the last digit of a float."""
         with precisely(self.rate):
-            t = odds(self.rate)
-            squares = 2 * power_sum(2, t, self.steps, self.inner)
-            return float(squares / (2 * self.inner - 1 + 2 * self.steps * t))
+            half, weights = self._moments(odds(self.rate), self.steps, self.inner)
+            return float(2 * half / weights)
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x): the rest of the stair of x, and all stairs beyond it.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
-        level, left = self._next(natural("x", x))
+    def _tail(self, x: int) -> float:
+        """Return P(X > x): the rest of the stair of x, and all stairs beyond it."""
+        level, left = self._next(x)
         with precisely(self.rate):
             t = odds(self.rate)
             share = (left + self.steps * t) / (2 * self.inner - 1 + 2 * self.steps * t)

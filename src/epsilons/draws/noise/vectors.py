@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from epsilons.draws.noise.exact import (
     permutations,
 )
 from epsilons.draws.noise.laws import AnyLaw, Geometric, Pieces, as_float
-from epsilons.draws.noise.source import Source, integer, natural, positive_rational, resolve
+from epsilons.draws.noise.source import Source, integer, natural, positive_rational
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
@@ -49,7 +49,7 @@ class Tries(NamedTuple):
     fits: float
 
 
-class VectorLaw(AnyLaw):
+class VectorLaw(AnyLaw[tuple[int, ...]]):
     """A distribution on vectors of integers, and exact draws from it.
 
     A sum of geometric variables proposes the size of a vector. Coins accept or reject the size, and
@@ -61,36 +61,9 @@ class VectorLaw(AnyLaw):
     def acceptance(self) -> float:
         """The fraction of proposals that are accepted."""
 
-    @overload
-    def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
-
-    @overload
-    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
-
-    def draw(
-        self, source: Source | None, size: int | None = None
-    ) -> tuple[int, ...] | NDArray[Any]:
-        """Draw from the law.
-
-        Args:
-            source: where the bits come from; None is the system's entropy.
-            size: the number of draws; None for a single vector.
-
-        Returns:
-            A tuple of Python integers, or an array with a row for each vector. The array is int64.
-            It has Python integers (dtype object) under the conditions that each class documents.
-            Then there is no overflow, and the draws are slower.
-
-        Raises:
-            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
-
-        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
-        """
-        source = resolve(source)
-        if size is None:
-            one: list[int] = self._many(source, 1)[0].tolist()
-            return tuple(one)
-        return self._many(source, natural("size", size))
+    def _one(self, source: Source) -> tuple[int, ...]:
+        one: list[int] = self._many(source, 1)[0].tolist()
+        return tuple(one)
 
     def _many(self, source: Source, size: int) -> NDArray[Any]:
         entries, law, width, fits = self._tries
@@ -236,17 +209,10 @@ class Closed(VectorLaw):
         n = np.arange(1.0, self.cells)
         return math.exp(self._log_ratios - float(np.log(2.0 * (2.0 * n - 1.0) / n).sum()))
 
-    def tail(self, x: int) -> float:
-        """Return P(X > x) for one cell X, exact up to float rounding.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
-        """
+    def _tail(self, x: int) -> float:
+        """Return P(X > x) for one cell X, exact up to float rounding."""
         m, h = self.cells - 1, 2 / self.scale
-        fall = as_float((natural("x", x) + 1) * h)
+        fall = as_float((x + 1) * h)
         if fall > 6.0 * m + 2000.0:
             return 0.0  # less than e^{-1000}
         step = as_float(h)
@@ -430,8 +396,7 @@ class Cube(VectorLaw):
         Raises:
             ArgumentError: `z` is not such a sequence.
         """
-        whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
-        return self.dimension * self._log_p - whole - as_float(self.exponent(z))
+        return self.dimension * self._log_p - self._log_whole - as_float(self.exponent(z))
 
     @cached_property
     def variance(self) -> float:
@@ -448,20 +413,26 @@ class Cube(VectorLaw):
         """The fraction of proposals that are accepted: at least e^{-dimension/(2 scale)}."""
         return math.exp(self._log_kept)
 
-    def tail(self, x: int) -> float:
+    def _tail(self, x: int) -> float:
         """Return P(X > x) for one entry X, exact up to float rounding.
 
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not an integer of at least 0.
+        The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R is expanded in powers of 2xp, where
+        p = 1 - a. The other powers of p, in `_coefficients` and in `_log_whole`, cancel.
         """
-        # The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R, expanded in powers of 2x.
-        logs = self._ones
-        j = np.arange(len(logs))
-        ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
-        return self._expanded(natural("x", x), ways - ways[0] + logs)
+        fall = as_float(x / self.scale)
+        if fall > 6.0 * self.dimension + 2000.0:
+            return 0.0  # less than e^{-1000}
+        step = as_float(1 / self.scale)
+        # 2xp, computed without overflow of x and without underflow of p.
+        far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
+        power_of = np.arange(self.dimension - 1.0, -1.0, -1.0)
+        with np.errstate(divide="ignore"):
+            beside = np.where(power_of > 0.0, power_of * np.log(far) if far > 0.0 else -np.inf, 0.0)
+        terms = beside + self._coefficients
+        top = float(terms.max())
+        if top == -math.inf:
+            return 0.0
+        return math.exp(top + math.log(np.exp(terms - top).sum()) - self._log_whole - fall)
 
     @property
     def _tries(self) -> Tries:
@@ -490,27 +461,6 @@ class Cube(VectorLaw):
             vectors[row] = [below(source, 2 * r + 1) - r for _ in range(d)]
         return vectors
 
-    def _expanded(self, x: int, logs: NDArray[np.float64]) -> float:
-        """Return Σ_j e^{logs_j} (2xp)^(d-1-j) a^x / (p^(d+1) Σ_R (2R + 1)^d a^R), where p = 1 - a.
-
-        `logs` includes the other powers of p: (2x)^i = (2xp)^i / p^i, and the powers of p cancel.
-        """
-        fall = as_float(x / self.scale)
-        if fall > 6.0 * self.dimension + 2000.0:
-            return 0.0  # less than e^{-1000}
-        step = as_float(1 / self.scale)
-        # 2xp, computed without overflow of x and without underflow of p.
-        far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
-        power_of = np.arange(self.dimension - 1.0, self.dimension - 1.0 - len(logs), -1.0)
-        with np.errstate(divide="ignore"):
-            beside = np.where(power_of > 0.0, power_of * np.log(far) if far > 0.0 else -np.inf, 0.0)
-        terms = beside + logs
-        top = float(terms.max())
-        if top == -math.inf:
-            return 0.0
-        whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
-        return math.exp(top + math.log(np.exp(terms - top).sum()) - whole - fall)
-
     @cached_property
     def _a(self) -> float:
         """The factor e^{-1/scale} by which the probability falls from each cube to the next."""
@@ -533,10 +483,20 @@ class Cube(VectorLaw):
         return math.log(_powers(self._a, [1.0], 1, self.dimension)[-1])
 
     @cached_property
-    def _ones(self) -> NDArray[np.float64]:
-        """The logs of (1 - a)^(j + 2) Σ_t t (2t + 1)^j a^t, for j below d."""
+    def _log_whole(self) -> float:
+        """The log of (1 - a)^(d + 1) Σ_R (2R + 1)^d a^R."""
+        return math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
+
+    @cached_property
+    def _coefficients(self) -> NDArray[np.float64]:
+        """The logs of C(d - 1, j) (1 - a)^(j + 2) Σ_t t (2t + 1)^j a^t, for j below d."""
+        j = np.arange(self.dimension)
         sums = _powers(self._a, [0.0, 1.0], 2, self.dimension - 1)
-        return _logs(sums)
+        factorials = np.array([math.lgamma(each + 1.0) for each in j.tolist()])
+        with np.errstate(divide="ignore"):
+            logs = np.log(sums) + j * math.log(2.0) + factorials
+        ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
+        return np.asarray(ways - ways[0] + logs)
 
 
 def can_be_drawn(scale: Fraction, dimension: int) -> bool:
@@ -567,11 +527,3 @@ def _powers(a: float, start: list[float], order: int, times: int) -> list[float]
             c = ((2.0 * k + 1.0) * wide + (2.0 * m - 2.0 * k + 1.0) * below_it) / (2.0 * n)
         found.append(float(c @ np.power(a, np.arange(len(c)))))
     return found
-
-
-def _logs(sums: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logs of results of `_powers`, without its division by 2^n n!."""
-    n = np.arange(len(sums), dtype=np.float64)
-    factorials = np.array([math.lgamma(each + 1.0) for each in n.tolist()])
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.asarray(sums)) + n * math.log(2.0) + factorials)
