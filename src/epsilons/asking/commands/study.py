@@ -243,11 +243,11 @@ def PUBLISH(  # noqa: N802
     files = options.Files(page, picture)  # checks paths before noise is drawn
     if check:
         trial = study.check()
-        spoken.say(trial, as_json=as_json, text=trial.details() if details else None)
+        spoken.say(trial, as_json=as_json, details=details)
         if trial.plan is not None:
             files.write(trial.plan)
         return
     found = study.publish()
     jobs.released(found)
-    spoken.say(found, as_json=as_json, text=found.details() if details else None)
+    spoken.say(found, as_json=as_json, details=details)
     files.write(found)
