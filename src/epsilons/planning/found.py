@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,6 +15,7 @@ from epsilons.budgets.allocation.declared import declared_of
 from epsilons.budgets.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets.levels import Budgets, dot
 from epsilons.door.count import line
+from epsilons.draws.accounts import Charge
 from epsilons.draws.mechanisms import added_up
 from epsilons.errors import BudgetError
 from epsilons.loading import later
@@ -30,7 +30,6 @@ from epsilons.planning.what_if import (
     strictest_give_more,
 )
 from epsilons.questions.mean import Mean
-from epsilons.questions.question import Draw
 from epsilons.questions.rehearsal import Rehearsal
 from epsilons.questions.steps.found_range import people_for_any, people_for_gaussian
 from epsilons.questions.steps.outer import FARTHEST, first_share
@@ -364,7 +363,7 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
     paid, finite = found.spending, np.isfinite(found.spending.levels)
     people = np.zeros(0, dtype=np.int64) if paid.people is None else paid.people
     levels = found.draws[-1].mechanism.levels
-    before = [_losses_on(draw, levels) for draw in found.draws[:-1]]
+    before = [Charge(*draw.charged).on(levels) for draw in found.draws[:-1]]
     on_range = np.array([float(loss) for loss in added_up(before)])
     on_mean = np.array([float(loss) for loss in found.draws[-1].mechanism.losses])
     ranged = dot(on_range[finite], people[finite])
@@ -380,13 +379,6 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
             for level, count, first, last in zip(*(each.tolist() for each in columns), strict=True)
         ),
     )
-
-
-def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person at each of `levels`. The draw may have coarser levels."""
-    own, losses = draw.charged
-    place = np.searchsorted(own, levels, side="right") - 1
-    return tuple(losses[at] for at in place.tolist())
 
 
 def _errors(found: Rehearsal, trial: Trial) -> Errors:

@@ -172,14 +172,12 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
         question: the plan's question; its assumption is one of those in `sides`.
     """
     errors = {side.related: error_of(side, question.loss) for side in sides}
-    related, cells = question.related, question.of_shares
-    now = errors[related]
-    found = []
-    for answer, error in errors.items():
-        if float(answer) >= float(related):
-            continue
-        found.append(option(defended(answer, cells=cells), f"related={answer}", now, error))
-    return found
+    related, now = question.related, errors[question.related]
+    return [
+        option(defended(answer, cells=question.of_shares), f"related={answer}", now, error)
+        for answer, error in errors.items()
+        if float(answer) < float(related)
+    ]
 
 
 def by_about(trial: Trial, error: Callable[[Trial], float]) -> list[Option]:
