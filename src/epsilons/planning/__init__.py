@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
 from epsilons import parameters
@@ -216,14 +216,13 @@ def plan(
         >>> plan.best
         'optimal'
     """
+    given = locals()
     parameters.choice("neighbours", neighbours)
     questions, people = _asked(people_or_questions, epsilon)
     if cap is not None and neighbours == "replace":
         raise ArgumentError('cap is for neighbours="add-remove": under replace every cap is tried.')
     if questions is not None:
-        own: tuple[Any, ...] = (bounds, shape, statistic, categories, edges, dimension, model)
-        own += (about, related, spread, loss, confidence, groups, groups_are)
-        _refuse_beside_questions(own)
+        _refuse_beside_questions(given)
         if goal is not None:
             raise ArgumentError("goal is for one question: write targets=[…] for several.")
         return several_plans(questions, as_budgets(people), neighbours, cap, shares, targets)
@@ -352,34 +351,28 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     return kind(**{name: each for name, each in said.items() if name in has})
 
 
-_OWN: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "bounds": (0, 1),
-        "shape": "any",
-        "statistic": "mean",
-        "categories": None,
-        "edges": None,
-        "dimension": None,
-        "model": "central",
-        "about": "people",
-        "related": True,
-        "spread": None,
-        "loss": "mse",
-        "confidence": 0.95,
-        "groups": None,
-        "groups_are": "private",
-    }
-)
+_SHARED: Final = {"epsilon", "shares", "targets", "neighbours", "cap", "goal"}
+"""Arguments of `plan` that several questions share, or that have a message of their own."""
+
+_OWN: Final[dict[str, Any]] = {
+    name: argument.default
+    for name, argument in inspect.signature(plan).parameters.items()
+    if argument.kind is argument.KEYWORD_ONLY and name not in _SHARED
+}
 """Arguments of `plan` that belong to a question, with their defaults."""
 
 
-def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
+def _refuse_beside_questions(given: Mapping[str, Any]) -> None:
     """Check that a list of questions comes without arguments that belong in the questions.
+
+    Args:
+        given: all arguments of `plan`, by name.
 
     Raises:
         ArgumentError: one of these arguments differs from its default.
     """
-    for (name, default), each in zip(_OWN.items(), given, strict=True):
+    for name, default in _OWN.items():
+        each = given[name]
         if each is not default and each != default:
             raise ArgumentError(f"{name} belongs to a question: give it in each question.")
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from epsilons import door
+from epsilons.budgets.levels import Budgets
+from epsilons.planning.trial import Trial
 from epsilons.questions.question import Question
+from epsilons.results import report
 from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.shown import Shown
+from epsilons.risk.weighing import Assumption
 
 __all__ = ["Forecasts", "QuestionPlan"]
 
@@ -60,6 +65,19 @@ class QuestionPlan(Forecasts):
     """Base class of the plans of one question."""
 
     question: Question
+    budgets: Budgets
+    neighbours: str
+    cap: float | None
+
+    @cached_property
+    def trial(self) -> Trial:
+        """The question with the budgets, the neighbouring relation and the cap."""
+        return Trial(self.question, self.budgets, self.neighbours, self.cap)
+
+    @property
+    def assumption(self) -> Assumption:
+        """The assumption about the data."""
+        return self.question.assumption
 
     @property
     def loss(self) -> str:
@@ -70,3 +88,11 @@ class QuestionPlan(Forecasts):
     def confidence(self) -> float:
         """The confidence of the PAC error."""
         return self.question.confidence
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings that a reader must not overlook."""
+        return [
+            *report.weak_budgets(self.budgets.levels.tolist()),
+            *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
+        ]

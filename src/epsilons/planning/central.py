@@ -57,7 +57,6 @@ from epsilons.results.report import number
 from epsilons.results.report.numbers import percent
 from epsilons.risk import INDEPENDENT, Weighing
 from epsilons.risk.goals import Goal
-from epsilons.risk.weighing import Assumption
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:
@@ -66,9 +65,6 @@ else:
     said = later("epsilons.planning.said")
 
 __all__ = ["Plan", "plan_of"]
-
-_QUESTIONED = 256
-"""The maximum number of levels in what-if forecasts; if there are more, some are merged."""
 
 _THRESHOLDS = 16
 """The number of thresholds to try, if the question has no method "threshold"."""
@@ -113,11 +109,6 @@ class Plan(QuestionPlan):
     cap: float | None
     wanted: float | None = None
 
-    @cached_property
-    def trial(self) -> Trial:
-        """The question with the budgets, the neighbouring relation and the cap."""
-        return Trial(self.question, self.budgets, self.neighbours, self.cap)
-
     @property
     def statistic(self) -> str:
         """The name of the statistic."""
@@ -133,11 +124,6 @@ class Plan(QuestionPlan):
     def goal(self) -> Goal:
         """The assumption about the data, and the error that is minimized."""
         return self.trial.goal
-
-    @property
-    def assumption(self) -> Assumption:
-        """The assumption about the data."""
-        return self.question.assumption
 
     @property
     def cells(self) -> int:
@@ -184,7 +170,7 @@ class Plan(QuestionPlan):
     @cached_property
     def needed(self) -> tuple[Need, ...]:
         """The result of `need` for `wanted`, for at most four levels; empty without a goal."""
-        return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
+        return needed(self.budgets, self._half_width, self.wanted)
 
     def _half_width(self, budgets: Budgets) -> float:
         """Half the width of the interval that a release would have with these budgets."""
@@ -193,7 +179,7 @@ class Plan(QuestionPlan):
     @cached_property
     def sensitivity(self) -> tuple[WhatIf, ...]:
         """Forecasts of the error for other people and other budgets."""
-        return sensitivity(merged(self.budgets, _QUESTIONED), self._error(self.loss))
+        return sensitivity(self.budgets, self._error(self.loss))
 
     @cached_property
     def gains(self) -> dict[str, float]:
@@ -292,14 +278,12 @@ class Plan(QuestionPlan):
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """Changes to the assumptions, the guess or the budgets, the most helpful first."""
-        few = merged(self.budgets, _QUESTIONED)
-        of_people = self._error(self.loss)
         return put_best_first(
             [
                 *by_sides(self.sides, self.question),
                 *by_about(self.trial, lambda asked: asked.error),
                 *by_guess(self.trial),
-                *strictest_give_more(few, of_people, of_people(few)),
+                *strictest_give_more(self.budgets, self._error(self.loss)),
             ]
         )
 
@@ -402,25 +386,14 @@ class Plan(QuestionPlan):
         return unit
 
     def __getitem__(self, method: str) -> Forecast:
-        for forecast in self.forecasts:
-            if forecast.method == method:
-                return forecast
-        known = [forecast.method for forecast in self.forecasts]
-        if method in ADAPTIVE and method in self.question.methods(self.neighbours):
+        names = [forecast.method for forecast in self.forecasts]
+        adaptive = method in ADAPTIVE and method in self.question.methods(self.neighbours)
+        if adaptive and method not in names:
             raise ArgumentError(
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, to forecast its error for data with that spread."
             )
-        parameters.method(method, known)
-        raise KeyError(method)
-
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings that a reader must not overlook."""
-        return [
-            *report.weak_budgets(self.budgets.levels.tolist()),
-            *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
-        ]
+        return self.forecasts[names.index(parameters.method(method, names))]
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,10 +12,10 @@ import numpy as np
 
 from epsilons import words
 from epsilons.budgets.allocation.declared import declared_of
-from epsilons.budgets.allocation.rules import merged
 from epsilons.budgets.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets.levels import Budgets, dot
 from epsilons.door.count import line
+from epsilons.draws.accounts import Charge
 from epsilons.draws.mechanisms import added_up
 from epsilons.errors import BudgetError
 from epsilons.loading import later
@@ -31,12 +30,8 @@ from epsilons.planning.what_if import (
     strictest_give_more,
 )
 from epsilons.questions.mean import Mean
-from epsilons.questions.question import Draw
 from epsilons.questions.rehearsal import Rehearsal
-from epsilons.questions.steps.found_range import (
-    people_for_any as needed_for_any,
-    people_for_gaussian as needed_for_gaussian,
-)
+from epsilons.questions.steps.found_range import people_for_any, people_for_gaussian
 from epsilons.questions.steps.outer import FARTHEST, first_share
 from epsilons.results import report
 from epsilons.results.release import ByLevel
@@ -66,7 +61,6 @@ else:
 __all__ = ["RangeForecast", "RangePlan", "RangeSpent", "range_plan"]
 
 _LITTLE: Final = 0.05
-_QUESTIONED: Final = 256
 _MOST: Final = 2**32
 """The largest number of people that a plan proposes; twice as many can still be tallied."""
 
@@ -207,8 +201,6 @@ class RangePlan(QuestionPlan):
         if not self.enough:
             return ()
         now = error_of(self.forecasts[0], self.loss)
-        few = merged(self.budgets, _QUESTIONED)
-        trial = Trial(self.question, self.budgets, self.neighbours, self.cap)
 
         def error(asked: Trial) -> float:
             try:
@@ -216,14 +208,11 @@ class RangePlan(QuestionPlan):
             except BudgetError:  # other caps of the mean can leave too little for the range
                 return math.inf
 
-        def of_people(budgets: Budgets) -> float:
-            return error(trial.of(budgets))
-
         found = [
             self._known_range(now),
-            *self._less_related(now, lambda: error(trial.asking(related=_LITTLE))),
-            *(by_about(trial, error) if self.shape == "any" else ()),
-            *strictest_give_more(few, of_people, of_people(few)),
+            *self._less_related(now, error),
+            *(by_about(self.trial, error) if self.shape == "any" else ()),
+            *strictest_give_more(self.budgets, lambda people: error(self.trial.of(people))),
         ]
         return put_best_first(each for each in found if math.isfinite(each.error))
 
@@ -264,21 +253,13 @@ class RangePlan(QuestionPlan):
         enough = "enough people" if self.enough else f"{self.people_needed:,} people are needed"
         return f"mean of {self.budgets.n:,} people on a range that is to be found, {enough}"
 
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings that a reader must not overlook."""
-        return [
-            *report.weak_budgets(self.budgets.levels.tolist()),
-            *report.few_at_each(self.goal.assumption.related, self.budgets.counts.tolist()),
-        ]
-
     def sheet(self) -> report.Sheet:
         """The contents of the plan as a sheet, which every output format shows."""
         return said.range_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole plan as plain data."""
-        assumption = self.goal.assumption
+        assumption = self.assumption
         return {
             "kind": "range plan",
             "statistic": "mean",
@@ -312,17 +293,17 @@ class RangePlan(QuestionPlan):
         width = 1.0 if self.width is None else self.width
         spread = None if self.width is None else min(1.0 / self.width, 0.5)
         known = replace(self.question, bounds=(0.0, width), shape="any", spread=spread)
-        then = Trial(known, self.budgets, self.neighbours, self.cap).error
+        then = replace(self.trial, question=known).error
         words = "if you can defend a range as wide as this without looking at the data"
         return option(words, "bounds=(lo, hi)", now, then)
 
-    def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
+    def _less_related(self, now: float, error: Callable[[Trial], float]) -> list[Option]:
         """The option to assume that budgets are less related to values; empty if it is unproven."""
-        asked = Assumption(self.goal.assumption.about, _LITTLE)
-        if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
+        asked = Assumption(self.assumption.about, _LITTLE)
+        if not holds_on_any_range(asked) or not self.assumption.apart > _LITTLE:
             return []
-        how = defended(_LITTLE, cells=False)
-        return [option(how, f"related={_LITTLE}", now, then())]
+        then = error(self.trial.asking(related=_LITTLE))
+        return [option(defended(_LITTLE, cells=False), f"related={_LITTLE}", now, then)]
 
 
 def range_plan(trial: Trial) -> RangePlan:
@@ -340,8 +321,7 @@ def range_plan(trial: Trial) -> RangePlan:
         raise TypeError("only a mean finds its range")
     asked.check(neighbours)
     levels, counts = _coarse(trial)
-    gaussian = asked.shape == "gaussian"
-    needed = (_needed_gaussian if gaussian else _needed_any)(levels, counts, asked.goal, neighbours)
+    needed = _people_needed(asked, levels, counts, neighbours)
     if needed is not None:
         if needed > _MOST:
             raise BudgetError(
@@ -352,8 +332,8 @@ def range_plan(trial: Trial) -> RangePlan:
         trial = trial.of(Budgets.of_levels(budgets.levels, more))
         levels, counts = _coarse(trial)
     quantile = width = failure = None
-    if gaussian:
-        width = ROUNDED_UP * trial.found.estimate.unit / _sigma(trial.found)
+    if asked.shape == "gaussian":
+        width = ROUNDED_UP * trial.found.estimate.unit / trial.found.estimate.sigma
         failure = best_split(levels, counts, neighbours=neighbours).failure
     else:
         quantile = first_share(levels, counts, asked.goal, neighbours=neighbours).quantile
@@ -383,7 +363,7 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
     paid, finite = found.spending, np.isfinite(found.spending.levels)
     people = np.zeros(0, dtype=np.int64) if paid.people is None else paid.people
     levels = found.draws[-1].mechanism.levels
-    before = [_losses_on(draw, levels) for draw in found.draws[:-1]]
+    before = [Charge(*draw.charged).on(levels) for draw in found.draws[:-1]]
     on_range = np.array([float(loss) for loss in added_up(before)])
     on_mean = np.array([float(loss) for loss in found.draws[-1].mechanism.losses])
     ranged = dot(on_range[finite], people[finite])
@@ -401,13 +381,6 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
     )
 
 
-def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person at each of `levels`. The draw may have coarser levels."""
-    own, losses = draw.charged
-    place = np.searchsorted(own, levels, side="right") - 1
-    return tuple(losses[at] for at in place.tolist())
-
-
 def _errors(found: Rehearsal, trial: Trial) -> Errors:
     """The errors as fractions of the range or, for Gaussian data, in standard deviations."""
     estimate, goal, margin = found.estimate, trial.goal, found.estimate.margin
@@ -417,18 +390,12 @@ def _errors(found: Rehearsal, trial: Trial) -> Errors:
     if estimate.sigma is None:  # the mean is a ratio of sums: use the leading terms of its error
         square, pac = (margin.leading(replace(goal, loss=loss)) for loss in ("mse", "pac"))
         return Errors(math.sqrt(square), pac)
-    sigma, (lo, hi) = _sigma(found), estimate.bounds
+    sigma, (lo, hi) = estimate.sigma, estimate.bounds
     more = (ROUNDED_UP - 1.0) * estimate.unit / 2.0
     square = margin.mse((lo - more, hi + more), sigma)
     foreseen = replace(estimate, margin=margin.expecting((lo, hi), sigma))
     low, high = foreseen.interval(goal.assumption, goal.confidence)
     return Errors(math.sqrt(square) / sigma, ROUNDED_UP * (high - low) / 2.0 / sigma)
-
-
-def _sigma(found: Rehearsal) -> float:
-    """The standard deviation from which a run without data computed its range; NaN if none."""
-    sigma: float | None = found.estimate.sigma
-    return math.nan if sigma is None else sigma
 
 
 def as_plain(forecast: RangeForecast) -> dict[str, Any]:
@@ -467,20 +434,13 @@ def _coarse(trial: Trial) -> tuple[Floats, Integers]:
     return (lowest if terms.cap is None else np.minimum(lowest, terms.cap)), counts
 
 
-def _needed_any(levels: Floats, counts: Integers, goal: MeanGoal, neighbours: str) -> int | None:
-    """The number of people needed to find the range of any data; None if there are enough."""
+def _people_needed(asked: Mean, levels: Floats, counts: Integers, neighbours: str) -> int | None:
+    """The number of people needed to find the range; None if there are enough."""
+    if asked.shape == "gaussian":
+        if best_split(levels, counts, neighbours=neighbours).failure <= TOO_OFTEN:
+            return None
+        return people_for_gaussian(levels, counts, neighbours=neighbours)
+    goal = asked.goal
     if first_share(levels, counts, goal, neighbours=neighbours).quantile <= FARTHEST:
         return None
-    return needed_for_any(levels, counts, goal, neighbours=neighbours)
-
-
-def _needed_gaussian(
-    levels: Floats,
-    counts: Integers,
-    goal: MeanGoal,  # noqa: ARG001
-    neighbours: str,
-) -> int | None:
-    """The number of people needed to find the range of Gaussian data; None if there are enough."""
-    if best_split(levels, counts, neighbours=neighbours).failure <= TOO_OFTEN:
-        return None
-    return needed_for_gaussian(levels, counts, neighbours=neighbours)
+    return people_for_any(levels, counts, goal, neighbours=neighbours)

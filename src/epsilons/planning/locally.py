@@ -18,8 +18,9 @@ from epsilons.loading import later
 from epsilons.local.piecewise import MORE
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Forecasts
-from epsilons.planning.trial import error_of, gain_over
+from epsilons.planning.trial import Errors, error_of, gain_over
 from epsilons.planning.what_if import (
+    QUESTIONED,
     Need,
     Option,
     hint_of,
@@ -52,8 +53,6 @@ else:
     said = later("epsilons.planning.said")
 
 __all__ = ["LocalForecast", "LocalPlan", "local_plan"]
-
-_QUESTIONED: Final = 256
 
 _THRESHOLDS: Final = 16
 """The number of thresholds to try; people with an ε below the threshold are left out."""
@@ -91,18 +90,6 @@ class LocalForecast(NamedTuple):
     gain: float
 
 
-class Curator(NamedTuple):
-    """The errors if a trusted curator collected the values and used the best method.
-
-    Attributes:
-        rmse: the typical error.
-        pac: the PAC error: the error is at most this, with the plan's confidence.
-    """
-
-    rmse: float
-    pac: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalPlan(Forecasts):
     """Forecasts of every kind of local report for given budgets.
@@ -114,7 +101,8 @@ class LocalPlan(Forecasts):
         goal: the goal of a curator with the same assumptions: people are an independent sample, and
             budgets are independent of values.
         dimension: the dimension of vectors; None for numbers and categories.
-        curator: the errors of a trusted curator; None for vectors.
+        curator: the errors if a trusted curator collected the values and used the best method; None
+            for vectors.
         wanted: the half-width that the user wants; None if they did not set a goal.
 
     Examples:
@@ -132,7 +120,7 @@ class LocalPlan(Forecasts):
     bounds: tuple[float, float]
     goal: Goal
     dimension: int | None
-    curator: Curator | None
+    curator: Errors | None
     wanted: float | None = None
 
     @property
@@ -149,6 +137,11 @@ class LocalPlan(Forecasts):
     def best(self) -> str:
         """The kind of report with the smallest error."""
         return self.forecasts[0].method
+
+    @property
+    def cells(self) -> int:
+        """For frequencies the number of categories; otherwise 0."""
+        return self.goal.categories or 0
 
     @property
     def statistic(self) -> str:
@@ -187,12 +180,11 @@ class LocalPlan(Forecasts):
     def options(self) -> tuple[Option, ...]:
         """Changes to the budgets or the model, the most helpful first."""
         now = error_of(self.forecasts[0], self.loss)
-        few = merged(self.budgets, _QUESTIONED)
 
         def error(budgets: Budgets) -> float:
             return error_of(self._best_for(budgets), self.loss)
 
-        found = strictest_give_more(few, error, error(few))
+        found = strictest_give_more(self.budgets, error)
         if self.curator is not None:
             trusted = "if a curator is trusted with the values"
             found.append(
@@ -211,13 +203,13 @@ class LocalPlan(Forecasts):
 
         The wording is that of `release.verdict`.
         """
-        cells, (lo, hi) = self.goal.categories, self.bounds
+        lo, hi = self.bounds
         width, whole, told = hi - lo, "the range", to_two_digits()
-        if cells:
+        if self.cells:
             whole, told = "all people", in_points
         elif self.dimension is not None:  # errors are fractions of the radius; the width is 2 radii
             width, whole, told = 2.0, "", to_two_digits("% of the radius", 100.0)
-        each = (precision_at(self._half_width(self.budgets), width),) * (cells or 1)
+        each = (precision_at(self._half_width(self.budgets), width),) * (self.cells or 1)
         said = [precision_words(each, told, ("category", "categories"), whole)]
         said += [] if self._gain is None else [gain_words(self._gain)]
         helps = helps_most(each.help for each in self.options)
@@ -231,7 +223,7 @@ class LocalPlan(Forecasts):
         if len(usable) < 2 or not 0.0 < best.rmse < math.inf:
             return None
         asked = self.goal, self.bounds, self.dimension
-        randomizer = _randomizers(*asked, _menu(self.budgets))[best.method]
+        randomizer = _randomizers(*asked, self.budgets)[best.method]
         tried = [
             (_alone(randomizer, level, int(counts[levels >= level].sum()), *asked), level)
             for level in merged(self.budgets, _THRESHOLDS).levels.tolist()
@@ -256,21 +248,21 @@ class LocalPlan(Forecasts):
         Raises:
             ArgumentError: the goal is not a number above 0; or for frequencies, it is not below 1.
         """
-        wanted = wanted_error(goal, share=self.goal.categories is not None)
+        wanted = wanted_error(goal, share=self.cells > 0)
         return need(self.budgets, self._half_width, wanted)
 
     @cached_property
     def needed(self) -> tuple[Need, ...]:
         """The result of `need` for `wanted`, for at most four levels; empty without a goal."""
-        return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
+        return needed(self.budgets, self._half_width, self.wanted)
 
     def _half_width(self, budgets: Budgets) -> float:
         """Half the width of the interval of a number, with these budgets."""
         best = self._best_for(budgets)
-        if self.goal.categories is None:
+        if not self.cells:
             return best.pac
-        few = merged(budgets, _QUESTIONED)
-        kinds = _randomizers(self.goal, self.bounds, self.dimension, _menu(few))
+        few = merged(budgets, QUESTIONED)
+        kinds = _randomizers(self.goal, self.bounds, self.dimension, few)
         one: float = kinds[best.method].forecast(few).reach(1.0 - self.confidence)
         return min(one, 1.0)
 
@@ -305,7 +297,7 @@ class LocalPlan(Forecasts):
         return {
             "kind": "local plan",
             "statistic": self.statistic,
-            "cells": self.goal.categories or 0,
+            "cells": self.cells,
             "dimension": self.dimension,
             "n": self.budgets.n,
             "bounds": list(self.bounds),
@@ -355,7 +347,7 @@ def local_plan(
         width = bounds[1] - bounds[0]
         # The error of one share, to be comparable with the typical error of reports.
         typical = replace(goal, loss="mse").rmse(best)
-        curator = Curator(width * typical, width * replace(goal, loss="pac").risk(best))
+        curator = Errors(width * typical, width * replace(goal, loss="pac").risk(best))
     return LocalPlan(
         forecasts=_forecasts(budgets, goal, bounds, dimension),
         budgets=budgets,
@@ -376,12 +368,9 @@ def _forecasts(
     error, and can be smaller for other reports. If there are no piecewise reports, the kind with
     the smallest error is advised. Kinds with equal errors keep the order of randomizers.
     """
-    few = merged(budgets, _QUESTIONED)
+    few = merged(budgets, QUESTIONED)
     found = []
-    kinds = _randomizers(goal, bounds, dimension, _menu(few))
-    if few.levels[-1] < MORE:
-        kinds.pop("piecewise", None)
-    for method, randomizer in kinds.items():
+    for method, randomizer in _randomizers(goal, bounds, dimension, few).items():
         rmse, pac = _errors(randomizer.forecast(few), goal, bounds, dimension)
         lowest = float(budgets.levels[0])
         strict = _alone(randomizer, lowest, budgets.n, goal, bounds, dimension)
@@ -408,22 +397,23 @@ def _alone(
     return _errors(randomizer.forecast(alike), goal, bounds, dimension)[0]
 
 
-def _menu(budgets: Budgets) -> list[float] | None:
-    """The budgets as a menu if somebody's ε is ∞, because only menus allow ∞; else None."""
-    return budgets.levels.tolist() if np.isinf(budgets.levels[-1]) else None
-
-
 def _randomizers(
-    goal: Goal, bounds: tuple[float, float], dimension: int | None, levels: Any
+    goal: Goal, bounds: tuple[float, float], dimension: int | None, budgets: Budgets
 ) -> dict[str, Any]:
-    """The randomizers to compare, by method. `levels` is a menu with ∞, or None: see `_menu`."""
+    """The randomizers to compare, by method; piecewise reports only if they hold more than a bit.
+
+    If somebody's ε is ∞, the budgets are a menu, because only menus allow ∞.
+    """
+    largest = float(budgets.levels[-1])
+    levels: Any = budgets.levels.tolist() if math.isinf(largest) else None
     if dimension is not None:
         return {
             name: local.Vector(dimension, 1.0, name, levels=levels) for name in ("auto", "duchi")
         }
     if goal.categories is None:
-        methods = ("bit", "laplace") if levels is not None else ("piecewise", "bit", "laplace")
-        return {name: local.Mean(bounds, name, levels=levels) for name in methods}  # type: ignore[arg-type]
+        more = ("piecewise",) if MORE <= largest < math.inf else ()
+        methods: Any = (*more, "bit", "laplace")
+        return {name: local.Mean(bounds, name, levels=levels) for name in methods}
     return {
         name: local.Frequencies(goal.categories, name, levels=levels)
         for name in ("hadamard", "projection", "rappor")

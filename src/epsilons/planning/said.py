@@ -174,8 +174,7 @@ def range_sheet(plan: RangePlan) -> Sheet:
 
 def local_sheet(plan: LocalPlan) -> Sheet:
     """The sheet of a plan of the local model."""
-    cells = plan.goal.categories or 0
-    table = _local_kinds(plan, cells)
+    table = _local_kinds(plan)
     squares = plan.loss == "mse"
     named = [(each.method, each.rmse if squares else each.pac) for each in plan.forecasts]
     if plan.curator is not None:
@@ -183,16 +182,19 @@ def local_sheet(plan: LocalPlan) -> Sheet:
     axis = "typical error (RMSE)" if squares else "error not exceeded"
     shown = "; ".join(f"{row[0]}: {row[2]}" for row in table.rows)
     error = "a typical error" if squares else f"an error at {percent(plan.confidence)}"
-    least = points(plan.lower_bound) if cells else _local_error(plan, cells, plan.lower_bound)
-    limit = f"If nobody is trusted, no method can have {error} below {least} in the worst case."
+    told: Told = points if plan.cells else functools.partial(_local_error, plan)
+    limit = (
+        f"If nobody is trusted, no method can have {error} below {told(plan.lower_bound)} in the "
+        "worst case."
+    )
     return _sheet(
-        _local_name(plan, cells),
+        _local_name(plan),
         _verdict(plan),
-        _needed(plan, points if cells else functools.partial(_local_error, plan, cells)),
+        _needed(plan, told),
         (Note("assumed", ASSUMED_LOCALLY[plan.statistic], set_in=True),),
         (table,),
         (
-            Note("note", _local_explained(plan, cells), section=table.section),
+            Note("note", _local_explained(plan), section=table.section),
             Figure(
                 Points(tuple(named), axis),
                 f"Errors. {shown}",
@@ -713,26 +715,26 @@ def _range_spending(plan: RangePlan) -> tuple[Part, ...]:
     )
 
 
-def _local_name(plan: LocalPlan, cells: int) -> str:
+def _local_name(plan: LocalPlan) -> str:
     who = f"{plan.budgets.n:,} people who randomize their own values"
-    if cells:
-        return f"Plan for the shares of {who}, in {cells:,} categories"
+    if plan.cells:
+        return f"Plan for the shares of {who}, in {plan.cells:,} categories"
     if plan.dimension is not None:
         return f"Plan for the mean of {who}, vectors of {plan.dimension:,} numbers"
     lo, hi = plan.bounds
     return f"Plan for the mean of {who}, from {number(lo)} to {number(hi)}"
 
 
-def _local_error(plan: LocalPlan, cells: int, error: float) -> str:
+def _local_error(plan: LocalPlan, error: float) -> str:
     """An error in words: in data units, in percentage points, or in percent of the radius."""
-    if cells:
+    if plan.cells:
         return number(100 * error, 3)
     return number(error) if plan.dimension is None else f"{number(100 * error, 3)} %"
 
 
-def _local_kinds(plan: LocalPlan, cells: int) -> SheetTable:
+def _local_kinds(plan: LocalPlan) -> SheetTable:
     """The table of the kinds of report, with the trusted curator as its last row."""
-    told = functools.partial(_local_error, plan, cells)
+    told = functools.partial(_local_error, plan)
     rows = [
         (
             each.method + (" *" if each.method == plan.best else ""),
@@ -750,10 +752,10 @@ def _local_kinds(plan: LocalPlan, cells: int) -> SheetTable:
     return SheetTable("rows", heads, tuple(rows), caption, 0, section=section)
 
 
-def _local_explained(plan: LocalPlan, cells: int) -> str:
+def _local_explained(plan: LocalPlan) -> str:
     """An explanation of the errors in the table."""
     what = ""
-    if cells:
+    if plan.cells:
         what = (
             " They are in percentage points; the typical error is for one share, the error at "
             f"{percent(plan.confidence)} for all shares at once."

@@ -166,7 +166,7 @@ class Trial:
     @property
     def guess(self) -> float | None:
         """The guessed standard deviation, as a fraction of the range; None without a guess."""
-        goal = getattr(self.question, "goal", None)
+        goal = self.goal
         return goal.spread if isinstance(goal, MeanGoal) and goal.guessed else None
 
     @staticmethod

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from epsilons.budgets.allocation.rules import merged
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.planning.trial import Trial, error_of, gain_over
@@ -18,10 +19,12 @@ from epsilons.results.release.derived import answers
 from epsilons.results.release.verdict import WORTH, Help, defended, help_words, helps_most
 from epsilons.results.report import number
 from epsilons.results.report.numbers import percent
+from epsilons.results.report.phrases import some_places
 from epsilons.types import Floats, Integers
 
 __all__ = [
     "GUESS",
+    "QUESTIONED",
     "Error",
     "Guess",
     "Need",
@@ -59,6 +62,9 @@ FEW: Final = 0.01
 
 SHARE: Final = 0.1
 """The share of people who join, leave or choose another budget in a what-if forecast."""
+
+QUESTIONED: Final = 256
+"""The maximum number of levels in what-if forecasts; if there are more, some are merged."""
 
 _LEVELS: Final = 4
 """The maximum number of levels that are tried one at a time."""
@@ -155,7 +161,7 @@ class Option(NamedTuple):
 
 def option(change: str, write: str, now: float, then: float) -> Option:
     """Make an option from the errors before (`now`) and after (`then`) the change."""
-    return Option(change, write, then, _times(now, then))
+    return Option(change, write, then, gain_over(now, then))
 
 
 def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
@@ -166,14 +172,12 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
         question: the plan's question; its assumption is one of those in `sides`.
     """
     errors = {side.related: error_of(side, question.loss) for side in sides}
-    related, cells = question.related, question.of_shares
-    now = errors[related]
-    found = []
-    for answer, error in errors.items():
-        if float(answer) >= float(related):
-            continue
-        found.append(option(defended(answer, cells=cells), f"related={answer}", now, error))
-    return found
+    related, now = question.related, errors[question.related]
+    return [
+        option(defended(answer, cells=question.of_shares), f"related={answer}", now, error)
+        for answer, error in errors.items()
+        if float(answer) < float(related)
+    ]
 
 
 def by_about(trial: Trial, error: Callable[[Trial], float]) -> list[Option]:
@@ -205,16 +209,14 @@ def by_guess(trial: Trial) -> list[Option]:
     return [option(words, f"spread={GUESS}", now, guessed.error)]
 
 
-def strictest_give_more(
-    budgets: Budgets, error: Callable[[Budgets], float], now: float
-) -> list[Option]:
+def strictest_give_more(budgets: Budgets, error: Error) -> list[Option]:
     """The option that the strictest people raise their budgets by half.
 
     Args:
         budgets: the budgets, and the number of people with each.
         error: a function from budgets to the error of the best method, in the units of the plan.
-        now: the error for these budgets.
     """
+    budgets = merged(budgets, QUESTIONED)
     asked = (budgets.levels > 0.0) & np.isfinite(budgets.levels)
     if not asked.any():
         return []
@@ -222,7 +224,7 @@ def strictest_give_more(
     last = int(np.argmax(enough)) if enough.any() else int(np.flatnonzero(asked)[-1])
     chosen = asked & (np.arange(len(asked)) <= last)
     levels = np.where(chosen, MORE * budgets.levels, budgets.levels)
-    then = error(budgets_of(levels, budgets.counts))
+    now, then = error(budgets), error(budgets_of(levels, budgets.counts))
     people, top = int(budgets.counts[chosen].sum()), float(budgets.levels[last])
     who = f"the {people:,} strictest people" if people > 1 else "the strictest person"
     who = "everyone" if people == budgets.n else who
@@ -253,13 +255,6 @@ def hint_of(options: Sequence[Option], loss: str, confidence: float) -> str:
         )
     endlessly = "zero" if options[0].error == 0.0 else "finite"
     return help_words(options[0].help, error, endlessly=endlessly)
-
-
-def _times(now: float, then: float) -> float:
-    """The error `now` divided by the error `then`."""
-    if now == then or math.isinf(then):
-        return 1.0
-    return now / then if then > 0.0 else math.inf
 
 
 class WhatIf(NamedTuple):
@@ -297,6 +292,7 @@ def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
         budgets: the budgets, and the number of people with each.
         error: a function from budgets to the error of the best method.
     """
+    budgets = merged(budgets, QUESTIONED)
     now = error(budgets)
     strict, generous = float(budgets.levels[0]), float(budgets.levels[-1])
     percent = f"{100 * SHARE:g} %"
@@ -371,6 +367,7 @@ def needed(budgets: Budgets, error: Error, wanted: float | None) -> tuple[Need, 
     """The result of `need` for the few levels that a plan shows; empty if no error is wanted."""
     if wanted is None:
         return ()
+    budgets = merged(budgets, QUESTIONED)
     return need(budgets, error, wanted, _few(budgets.levels[budgets.levels > 0.0]))
 
 
@@ -439,10 +436,8 @@ def _instead(budgets: Budgets, level: float, other: float) -> Budgets:
 
 
 def _few(levels: Floats) -> list[float]:
-    if len(levels) <= _LEVELS:
-        return [float(level) for level in levels]
-    chosen = np.linspace(0, len(levels) - 1, _LEVELS).round().astype(int)
-    return [float(level) for level in levels[chosen]]
+    few: list[float] = levels[some_places(len(levels), _LEVELS)].tolist()
+    return few
 
 
 def level_name(level: float) -> str:

@@ -16,11 +16,12 @@ from epsilons import parameters
 from epsilons.asking.commands import jobs, options, spoken
 from epsilons.asking.commands.checking import CHECK
 from epsilons.asking.commands.ledger import LEDGER
-from epsilons.asking.commands.publishing import commands, replays
+from epsilons.asking.commands.publishing import REPLAY, Publish
 from epsilons.asking.commands.reading import COMPARE, SHOW, STATEMENT, TABLE, published
 from epsilons.asking.commands.reproducing import REPRODUCE
 from epsilons.asking.commands.study import PUBLISH
 from epsilons.asking.commands.survey import SURVEY
+from epsilons.asking.table import STATISTICS
 from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
 from epsilons.door import Absent
 from epsilons.errors import PrivacyError
@@ -126,18 +127,11 @@ def _what_next(page: str | None) -> str:
     )
 
 
-for _each in commands():
+for _each in (
+    *map(Publish, STATISTICS.values()),
+    *(CHECK, REPLAY, LEDGER, PUBLISH, REPRODUCE, SURVEY, SHOW, STATEMENT, COMPARE, TABLE),
+):
     cli.add_command(_each)
-cli.add_command(CHECK)
-cli.add_command(replays())
-cli.add_command(LEDGER)
-cli.add_command(PUBLISH)
-cli.add_command(REPRODUCE)
-cli.add_command(SURVEY)
-cli.add_command(SHOW)
-cli.add_command(STATEMENT)
-cli.add_command(COMPARE)
-cli.add_command(TABLE)
 
 
 @cli.command()
@@ -205,7 +199,7 @@ def plan(
         raise click.UsageError("--people is for --compare-menus: give EPSILON:PEOPLE instead.")
     else:
         forecast = ep.plan(options.people_of(levels), **asked)
-    spoken.say(forecast, as_json=as_json, text=forecast.details() if details else None)
+    spoken.say(forecast, as_json=as_json, details=details)
     files.write(forecast)
 
 

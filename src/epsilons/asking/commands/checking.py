@@ -18,16 +18,8 @@ _OF_CELLS = ("words", "integers", "edges", "other")
 _OF_A_RANGE = ("bounds", "unknown_range")
 
 
-class Checking(click.Command):
-    """A command that reports counts of a file, for the curator only."""
-
-    def invoke(self, ctx: click.Context) -> int:
-        """Check the file, print the result, and return the exit code."""
-        code: int = ctx.invoke(_check, ctx.params)
-        return code
-
-
-def _check(given: dict[str, Any]) -> int:
+def _check(**given: Any) -> int:
+    """Check the file, print the result, and return the exit code."""
     cells, mean = (any(given[name] for name in names) for names in (_OF_CELLS, _OF_A_RANGE))
     if cells == mean:
         raise click.UsageError(
@@ -46,9 +38,10 @@ def _check(given: dict[str, Any]) -> int:
     return DataError.exit_code if found.refusals else 0
 
 
-CHECK = Checking(
+CHECK = click.Command(
     "check",
     params=parameters(*EVERY),
+    callback=_check,
     help="Look at FILE (Parquet, CSV, TSV, JSON lines or Excel) before anything is published from "
     "it: for the curator, not for publication. The options are those that will publish. The exit "
     "code is 3 if the data would be refused.",

@@ -232,11 +232,11 @@ def check(ledger_at: str, head: str | None, since: str | None, as_json: bool) ->
 @options.JSON
 def release(ledger_at: str, name: str, page: str | None, details: bool, as_json: bool) -> None:
     """Show the release that is stored under NAME."""
-    files = options.Files(page, None)
+    files = options.Files(page)
     with ep.Ledger(ledger_at) as ledger:
         found = ledger.release(name)
     shown = found[0] if len(found) == 1 else found
-    spoken.say(shown, as_json=as_json, text=shown.details() if details else None)
+    spoken.say(shown, as_json=as_json, details=details)
     files.write(shown)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from typing import Any, ClassVar
 
@@ -18,11 +18,10 @@ from epsilons.results.release import Release
 __all__ = [
     "EVERY",
     "FILE",
+    "REPLAY",
     "Publish",
     "asked",
-    "commands",
     "parameters",
-    "replays",
     "show",
     "terms",
 ]
@@ -103,8 +102,7 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
     for first, second in compared(question, given):
         release = release.compare(first, second)
     jobs.released(release)
-    text = release.details() if given["details"] else None
-    spoken.say(release, as_json=given["as_json"], text=text)
+    spoken.say(release, as_json=given["as_json"], details=given["details"])
     files.write(release)
 
 
@@ -204,19 +202,6 @@ class ReplayCommand(Publish):
         found.require()
 
 
-def replays() -> click.Group:
-    """Return the command `replay`, with a subcommand for each statistic."""
-    group = click.Group("replay", help="Check the whole way from a file to a release.")
-    for question in STATISTICS.values():
-        group.add_command(ReplayCommand(question))
-    return group
-
-
-def commands() -> Iterator[click.Command]:
-    """Yield the commands that publish, one for each statistic."""
-    return map(Publish, STATISTICS.values())
-
-
 def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
     """Return the parameters that click's decorators add to a command, in the given order."""
 
@@ -307,3 +292,8 @@ def _numbers(text: str) -> list[float]:
         return [float(edge) for edge in text.split(",")]
     except ValueError:
         raise click.UsageError("--edges: give numbers and commas, such as 0,18,65.") from None
+
+
+REPLAY = click.Group("replay", help="Check the whole way from a file to a release.")
+for _question in STATISTICS.values():
+    REPLAY.add_command(ReplayCommand(_question))

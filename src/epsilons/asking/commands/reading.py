@@ -67,7 +67,7 @@ def _one(path: Path, which: int | None) -> Release:
 def SHOW(file: Path, details: bool, as_json: bool) -> None:  # noqa: N802
     """Print the release in the JSON file FILE, after checking the file."""
     release = published(file).require().release
-    spoken.say(release, as_json=as_json, text=release.details() if details else None)
+    spoken.say(release, as_json=as_json, details=details)
 
 
 @click.command("statement")

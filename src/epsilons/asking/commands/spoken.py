@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import click
 
@@ -111,26 +111,20 @@ def _pair(text: str, between: str) -> str:
 _YES_OR_NO: Final = {"True": "yes", "False": "no"}
 
 
-class _Shown(Protocol):
-    """A result that a command prints."""
-
-    def to_json(self) -> str:
-        """Return the result as JSON."""
-
-
-def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
+def say(shown: Any, *, as_json: bool, details: bool = False) -> None:
     """Print a release, a plan or a check.
 
     Args:
         shown: the result to print.
         as_json: whether to print JSON instead of text.
-        text: the text to print instead of the summary.
+        details: whether to print the complete text instead of the summary.
     """
     if as_json:
         click.echo(shown.to_json())
     else:
         command = click.get_current_context().command
-        click.echo(_rewrapped(text or str(shown), command).replace(DETAILS, _more(command)))
+        text = shown.details() if details else str(shown)
+        click.echo(_rewrapped(text, command).replace(DETAILS, _more(command)))
 
 
 def tell(data: Any, text: str, *, as_json: bool) -> None:

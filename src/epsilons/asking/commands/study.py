@@ -164,12 +164,13 @@ def _question(given: dict[str, Any], place: int) -> Question:
 def _division(asked: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the arguments `shares` and `targets` of `epsilons.publish`, from all questions."""
     shares, targets = ([each.get(key) for each in asked] for key in DIVIDED)
-    if any(each is not None for each in shares) and None in shares:
-        raise ArgumentError("share: give it in all questions, or in none.")
-    some = {"shares": [_fraction("share", each) for each in shares if each is not None]}
-    found: dict[str, Any] = some if some["shares"] else {}
+    found: dict[str, Any] = {}
+    if any(each is not None for each in shares):
+        if None in shares:
+            raise ArgumentError("share: give it in all questions, or in none.")
+        found["shares"] = [_fraction("share", each) for each in shares]
     if any(each is not None for each in targets):
-        found = {**found, "targets": targets}
+        found["targets"] = targets
     return found
 
 
@@ -243,11 +244,11 @@ def PUBLISH(  # noqa: N802
     files = options.Files(page, picture)  # checks paths before noise is drawn
     if check:
         trial = study.check()
-        spoken.say(trial, as_json=as_json, text=trial.details() if details else None)
+        spoken.say(trial, as_json=as_json, details=details)
         if trial.plan is not None:
             files.write(trial.plan)
         return
     found = study.publish()
     jobs.released(found)
-    spoken.say(found, as_json=as_json, text=found.details() if details else None)
+    spoken.say(found, as_json=as_json, details=details)
     files.write(found)

@@ -48,6 +48,9 @@ PORT: Final = click.option(
 PROXY: Final = click.option(
     "--proxy", help="The address of a TLS proxy, such as https://survey.example.org."
 )
+SAVE: Final = click.option(
+    "--save", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file."
+)
 NAME: Final = click.argument("name")
 
 
@@ -116,9 +119,7 @@ def serve_(where: Path, port: int, proxy: str | None, as_json: bool) -> None:
 @SURVEY.command()
 @NAME
 @click.option("--many", type=int, default=10, show_default=True, help="How many more.")
-@click.option(
-    "--save", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file."
-)
+@SAVE
 @FILE
 @PORT
 @PROXY
@@ -139,9 +140,7 @@ def invitations(
 @SURVEY.command("replace")
 @NAME
 @click.argument("old", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--save", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file."
-)
+@SAVE
 @FILE
 @PORT
 @PROXY
@@ -178,14 +177,12 @@ def list_(where: Path, as_json: bool) -> None:
     """List all surveys of the file."""
     with collector.Service(where) as service:
         rows = {name: _listed(service, name) for name in service.surveys}
-    if as_json:
-        click.echo(report.to_json(rows))
-        return
-    for name, row in rows.items():
-        click.echo(
-            f"{name}: {row['status']}, {row['reports']:,} reports of {row['invited']:,} invited, "
-            f"closes {row['closes']}. {row['question']}"
-        )
+    lines = [
+        f"{name}: {row['status']}, {row['reports']:,} reports of {row['invited']:,} invited, "
+        f"closes {row['closes']}. {row['question']}"
+        for name, row in rows.items()
+    ]
+    spoken.tell(rows, "\n".join(lines), as_json=as_json)
 
 
 def _listed(service: collector.Service, name: str) -> dict[str, Any]:
