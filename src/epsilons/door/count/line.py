@@ -23,7 +23,7 @@ from epsilons.types import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
     from epsilons.door.engines import line_engine
-    from epsilons.door.rows import Held, Rows
+    from epsilons.door.rows import Rows
 else:
     line_engine = later("epsilons.door.engines.line_engine")
 
@@ -477,12 +477,10 @@ class Lines:
 
     Args:
         rows: rows of numbers.
-        held: the table or arrays that hold the rows, or None.
     """
 
-    def __init__(self, rows: Rows, held: Held | None) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._held = held
 
     def line(self, window: Window | None = None) -> Lined:
         """Count people by level, and prepare sums of weights by bucket: see `Rows.line`.
@@ -521,7 +519,7 @@ class Lines:
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:
         """Return all budgets, and people by level and budget; None if one wide query is used."""
-        held = self._held
+        held = self._rows.held
         if not isinstance(held, Columns):
             return None
         found = line_engine.budgets(held)
@@ -541,7 +539,7 @@ class Lines:
         self, window: Window | None, own: Floats, weights: list[Integers]
     ) -> tuple[Integers, ...]:
         """Add up the weights of budgets by bucket, in one pass."""
-        held, rules = self._held, self._rows.rules
+        held, rules = self._rows.held, self._rows.rules
         if not isinstance(held, Columns):
             raise TypeError("weights are looked up by an engine")
         if not own.size:  # an engine cannot infer the type of an empty list

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, get_args
 from epsilons import door, words
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.questions.question import UNWEIGHED, Call, Question, Sentences, Steps
-from epsilons.questions.steps import ways
+from epsilons.questions.steps import grouping, ways
 from epsilons.questions.steps.designs import Design, cell_design, cells_of
 from epsilons.questions.steps.ways import Read
 from epsilons.risk.counted import LevelCount
@@ -22,12 +22,6 @@ from epsilons.risk.moments.tested import AnsweredTests, RatioTests, WeighedTests
 from epsilons.types import SoftMethod
 
 __all__ = ["SoftQuestion", "not_taken"]
-
-RULES: Final = ("optimal", "threshold", "uniform", "proportional")
-"""The allocation rules for soft cells."""
-
-TRANSFORMED: Final = ("transformed",)
-"""The methods under add/remove."""
 
 _SLACK: Final = 16.0 / door.GRID
 """A bound on the rounding error of a share: from the grid of values, the means of rows, cells that
@@ -56,7 +50,7 @@ class SoftQuestion(Question):
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
-        return RULES if neighbours == "replace" else TRANSFORMED
+        return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
 
     def said(self, neighbours: str, treats: str) -> Sentences:
         """Return the sentences in which the release says what it protects and assumes.
