@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.allocation import NARROWEST, Allocation
-from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets.allocation.rules import capped, weighing_of
 from epsilons.errors import ArgumentError
 from epsilons.risk import Weighing
 from epsilons.risk.means.lorenz import LorenzMean, curve_of, half_widths
@@ -36,7 +36,7 @@ MENUS: dict[str, dict[float, int]] = {
 
 def estimator(menu: dict[float, int], cap: float) -> Weighing:
     budgets = ep.Budgets(menu)
-    return weighing_of(budgets, Effective(capped(budgets, cap)))
+    return weighing_of(budgets, capped(budgets, cap))
 
 
 def half_width(menu: dict[float, int], cap: float, confidence: float = 0.95) -> float:

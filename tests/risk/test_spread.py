@@ -13,7 +13,7 @@ from scipy import stats
 import epsilons as ep
 from epsilons import risk
 from epsilons.budgets.allocation import best_cap
-from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets.allocation.rules import capped, weighing_of
 from epsilons.errors import ArgumentError
 from epsilons.risk import INDEPENDENT, Weighing
 from epsilons.risk.goals import MeanGoal
@@ -184,7 +184,7 @@ def test_the_cap_is_the_best_for_such_data(assumption: Assumption, loss: str) ->
     goal = MeanGoal(assumption, loss, 0.95, 0.08)
 
     def error(cap: float) -> float:
-        return goal.risk(weighing_of(budgets, Effective(capped(budgets, cap))))
+        return goal.risk(weighing_of(budgets, capped(budgets, cap)))
 
     found = error(best_cap(budgets, goal, INDEPENDENT))
     least = min(error(cap) for cap in np.geomspace(0.05, 4.0, 400).tolist())

@@ -317,7 +317,7 @@ class Rows:
     def lines(self) -> Lines:
         """Return an object that counts people by level, and adds up weights by bucket."""
         self._check_whole()
-        return Lines(self, self.held)
+        return Lines(self)
 
     def _check_whole(self) -> None:
         """Refuse a question that would ignore groups, `where`, or missing="exclude"."""

@@ -21,7 +21,7 @@ from epsilons.planning.trial import Trial
 from epsilons.questions.division import division_of
 from epsilons.questions.mean import Bounds, Mean
 from epsilons.questions.question import Call, Question
-from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for, without_noise
+from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
 from epsilons.questions.steps import several
 from epsilons.results import report
 from epsilons.results.release import ByLevel, Scalar
@@ -249,7 +249,7 @@ def _drawn_together(
     found = several.together(means, rows, shared)
     if found is None:
         return alone
-    answers = without_noise(found.steps())
+    answers = found.answers(found.mechanism.total(found.counted))  # without noise
     spent = found.allocation.spent[
         np.searchsorted(found.counted.levels, shared.offered(budgets.levels))
     ]

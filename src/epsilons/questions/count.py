@@ -48,6 +48,9 @@ class Count(Question):
             with a value in this column. None stands for the column of budgets.
         where: a column and a label, or a Boolean column: only people who have a row with that
             label, or with True, are counted. If it is None, everyone is counted.
+        selected: the column of `where`.
+        label: the label of the people to count; None if everyone, or everyone with a value, counts.
+        labelled: that label, checked.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -84,13 +87,19 @@ class Count(Question):
     missing: Missing | None = None
     where: Where | None = field(default=None, repr=False)
     title: str | None = None
+    selected: Any = field(default=None, init=False, repr=False)
+    label: Any = field(default=None, init=False, repr=False)
+    labelled: door.Categories | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         parameters.loss_of_a_mean(self.loss)
         if self.where is not None:
-            self._set("where", self._pair())
-            door.declare_label(self._pair()[1], "where")
+            column, label = grouping.selecting(self.where)
+            self._set("selected", column)
+            self._set("label", True if label is None else label)
+            self._set("where", (column, self.label))
+            self._set("labelled", door.declare_label(self.label, "where"))
             if self.values is not None or self.missing is not None:
                 raise ArgumentError(
                     "where says who counts, and a missing value does not count: leave values and "
@@ -103,24 +112,14 @@ class Count(Question):
             )
 
     @property
-    def label(self) -> Any:
-        """The label of the people to count; None if everyone, or everyone with a value, counts."""
-        return None if self.where is None else self._pair()[1]
-
-    def _pair(self) -> tuple[Any, Any]:
-        """Return the column of `where`, and the label of the people to count."""
-        column, label = grouping.selecting(self.where)
-        return column, True if label is None else label
-
-    @property
     def categories(self) -> tuple[Any, ...]:
         """The label of the people to count; empty if everyone is counted."""
-        return () if self.where is None else (self._pair()[1],)
+        return () if self.where is None else (self.label,)
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the question reads, by the names of their fields."""
-        return {"values": self.values if self.where is None else self._pair()[0]}
+        return {"values": self.values if self.where is None else self.selected}
 
     @property
     def subject(self) -> Any:
@@ -131,7 +130,7 @@ class Count(Question):
         """Return the same question about another column."""
         if self.where is None:
             return super().of_columns(columns)
-        return replace(self, where=(columns["values"], self._pair()[1]))
+        return replace(self, where=(columns["values"], self.label))
 
     @property
     def goal(self) -> MeanGoal:
@@ -166,10 +165,9 @@ class Count(Question):
 
         No row is rejected.
         """
-        if self.where is not None:
-            column, label = self._pair()
-            declared = door.declare_label(label, "where")
-            return door.look(column, **call.given, categories=declared, lowest=call.lowest)
+        if self.labelled is not None:
+            given = {**call.given, "categories": self.labelled, "lowest": call.lowest}
+            return door.look(self.selected, **given)
         return door.look(self._column(call), **call.given, bounds=None, lowest=call.lowest)
 
     def _column(self, call: Call) -> Any:
@@ -197,10 +195,9 @@ class Count(Question):
 
     def open(self, call: Call) -> door.Rows:
         """Check the arguments and return the rows, ready to be counted. Values do not matter."""
-        if self.where is not None:
-            column, label = self._pair()
-            declared = door.declare_label(label, "where")
-            return door.open(column, **call.given, categories=declared, ladder=call.ladder)
+        if self.labelled is not None:
+            given = {**call.given, "categories": self.labelled, "ladder": call.ladder}
+            return door.open(self.selected, **given)
         given = {**call.given, "missing": self.policy(call.neighbours), "ladder": call.ladder}
         return door.open(self._column(call), **given)
 
@@ -257,13 +254,12 @@ class Count(Question):
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""
         if self.where is not None:
-            column, label = self._pair()
-            name = column if isinstance(column, str) else ""
+            name = self.selected if isinstance(self.selected, str) else ""
             private = neighbours == "add-remove"
             return Sentences(
                 words.PROTECTED[neighbours],
                 words.COUNTED_SOME if private else words.COUNTED_SHARE,
-                words.counted_having(name, label),
+                words.counted_having(name, self.label),
             )
         if not self.excludes:
             return Sentences(words.PROTECTED[neighbours], words.COUNTED, "")

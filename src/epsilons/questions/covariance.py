@@ -10,6 +10,7 @@ from epsilons import door, parameters, words
 from epsilons.errors import ArgumentError
 from epsilons.questions.question import Answer, Call, Sentences
 from epsilons.questions.steps import soft_cells
+from epsilons.questions.steps.ways import Read
 from epsilons.results.release.kinds import Pair
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments.margins import SoftMoments
@@ -116,8 +117,8 @@ class Covariance(soft_cells.SoftQuestion):
         """Return the sums to compute: nine cells, from which all moments of both columns follow."""
         return door.Ask("pairs", self.x_bounds, beside=self.y_bounds)
 
-    def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
-        """Return the covariance that follows from the drawn cells, and its risk in data units."""
+    def answered(self, margin: SoftMoments) -> Read:
+        """Return the covariance that follows from the drawn cells, with its risk in data units."""
         (a, b), (c, d) = self.x_bounds, self.y_bounds
         unit = (b - a) * (d - c)
         names = [" ".join(one.split()) for one in (self.x, self.y) if isinstance(one, str)]
@@ -129,7 +130,7 @@ class Covariance(soft_cells.SoftQuestion):
             margin=margin,
             columns=tuple(names) if len(names) == 2 else (),
         )
-        return pair, margin.risk(0, 1, self.assumption) * unit * unit
+        return Read(pair, margin.risk(0, 1, self.assumption) * unit * unit)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""

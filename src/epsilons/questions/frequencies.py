@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
 from epsilons import door, listed, parameters, words
-from epsilons.budgets.allocation import FREQUENCY_RULES, Allocation
+from epsilons.budgets.allocation import FREQUENCY_RULES
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.errors import ArgumentError
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
@@ -18,7 +19,6 @@ from epsilons.questions.steps import grouping, ways
 from epsilons.questions.steps.designs import (
     CELL_METHODS,
     Design,
-    Known,
     cell_design,
     cells_of,
     parts_of,
@@ -230,17 +230,11 @@ class Frequencies(Question):
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 
-        def build(allocation: Allocation) -> CellTable:
-            return build_histogram(allocation, unit=counted.unit)
-
         def read(mechanism: CellTable, drawn: Any) -> Read:
             margin = LorenzCells(mechanism.weighing, mechanism.slack, goal.cells)
             estimate = self._estimate(mechanism.estimates(drawn), categories, margin, call)
             weighing = mechanism.weighing
             return Read(estimate, claimed(weighing, goal), exact=True, weighing=weighing)
-
-        def choose(known: Known) -> Design[CellSums]:
-            return cell_design(known, goal, self.method, unit=counted.unit)
 
         def read_ratio(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
             margin = self._ratio(chosen, counts, drawn)
@@ -251,9 +245,11 @@ class Frequencies(Question):
             return Read(estimate, risk, total=total, weighing=chosen.weighing)
 
         if call.neighbours == "replace":
+            build = partial(build_histogram, unit=counted.unit)
             return ways.replace(counted, goal, self.method, build, read)
         if self.method == "total":
             counted = counted.with_total(*parts_of(goal.cells))
+        choose = partial(cell_design, goal=goal, method=self.method, unit=counted.unit)
         return ways.add_remove(counted, call.terms, goal, choose, read_ratio)
 
     def _estimate(self, raw: Floats, categories: Any, margin: CellsMargin, call: Call) -> Cells:

@@ -537,7 +537,7 @@ def _table_of(
     q, cells = _nearest(quantiles), bins + outside
     noise = SumNoise(2.0 * math.sqrt(closed_variance(cells, q * cells) / 2.0))
     cap = best_cap(budgets, _coins(goal, q), noise)
-    answer = Effective(capped(budgets, cap), cap=cap)
+    answer = capped(budgets, cap)
     shares = CellsGoal(goal.assumption, "mse", goal.confidence, cells)
     weighing = weighing_of(budgets, answer, SumNoise(2, ClosedNoise(cells)))
     added = min(max(round(q * cells), 1), cells - 1)
@@ -556,7 +556,7 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
     beta, q = 1.0 - goal.confidence, _nearest(quantiles)
     part = float(_INTERVAL / len(quantiles))
     noise = SumNoise(2.0 * math.log(len(RADII) / (2.0 * beta)) / part / math.sqrt(2.0))
-    spends = np.minimum(capped(budgets, best_cap(budgets, _coins(goal, q), noise)), _LARGEST)
+    spends = np.minimum(budgets.levels, min(best_cap(budgets, _coins(goal, q), noise), _LARGEST))
     bits = min(_BITS - (budgets.n * unit).bit_length(), _MOST_BITS)
     if bits < _FEWEST_BITS:
         raise ArgumentError(

@@ -8,9 +8,8 @@ intervals.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,9 +26,7 @@ from epsilons.results.release import ByLevel, shown_levels
 from epsilons.risk import Weighing
 from epsilons.risk.margins import RatioCells
 
-__all__ = ["Rehearsal", "rehearse", "terms_for", "without_noise"]
-
-Result = TypeVar("Result")
+__all__ = ["Rehearsal", "rehearse", "terms_for"]
 
 _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
 """The bucket of the number 1, which serves as the middle of the data."""
@@ -155,17 +152,6 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
         draws.append(step)
         # The last round has the finest grid, which is fine enough for any data.
         sent = _said(step, close=close and _looks(draws) < ROUNDS)
-
-
-def without_noise(steps: Generator[Draw, Any, Result]) -> Result:
-    """Return the result of a generator of draws, if each draw has no noise."""
-    sent: Any = None
-    while True:
-        try:
-            sent = steps.send(sent).total
-        except StopIteration as end:
-            result: Result = end.value
-            return result
 
 
 def _said(draw: Draw, *, close: bool) -> Any:

@@ -177,8 +177,9 @@ class Total(Question):
 
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
         """Compute the total from a draw, under add/remove."""
-        kind = partial(RatioTotal, values=self.bounds)
-        ratio = ratio_of(chosen.mechanism, drawn, kind, equal=chosen.equal, counted=counts)
+        mechanism, kind = chosen.mechanism, partial(RatioTotal, values=self.bounds)
+        sums = mechanism.sums(drawn)
+        ratio = ratio_of(mechanism, sums, kind, equal=chosen.equal, counted=counts)
         people = max(ratio.drawn[1] / ratio.largest, 1.0)
         estimate = self._estimate(ratio.total(self.bounds, self.confidence).value, people, ratio)
         risk = ratio.risk(self.loss, self.confidence)

@@ -105,24 +105,21 @@ class Variance(soft_cells.SoftQuestion):
         """Compute the variance from the drawn sum and squares."""
         seen = np.array(mechanism.moments(pair))
         margin = VariedForms(mechanism.weighing, mechanism.slack, 0.0, seen, mechanism.quiet)
-        return Read(*self._estimate(ThreeCells(margin)))
+        return self.answered(margin)
 
-    def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
-        """Return the variance that follows from the drawn cells, and its risk in data units."""
-        return self._estimate(ThreeCells(margin))
-
-    def _estimate(self, margin: ThreeCells) -> tuple[Estimate, float]:
+    def answered(self, margin: SoftMoments) -> Read:
+        """Return the variance that follows from the drawn cells, with its risk in data units."""
         lo, hi = self.bounds
-        unit = (hi - lo) ** 2
-        found = margin.variance(self.assumption, self.confidence)
+        unit, cells = (hi - lo) ** 2, ThreeCells(margin)
+        found = cells.variance(self.assumption, self.confidence)
         estimate = Estimate(
             value=found.value * unit,
-            raw=margin.raw * unit,
+            raw=cells.raw * unit,
             bounds=(0.0, unit / 4.0),
             values=self.bounds,
-            margin=margin,
+            margin=cells,
         )
-        return estimate, margin.risk(self.assumption) * unit * unit
+        return Read(estimate, cells.risk(self.assumption) * unit * unit)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences in which the release says what it protects and assumes."""

@@ -44,7 +44,7 @@ def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     Reference:
         PROP of paper *correlated*, Appendix B.
     """
-    return Effective(budgets.levels.copy(), cap=math.inf)
+    return capped(budgets, math.inf)
 
 
 def threshold(budgets: Budgets, goal: Goal) -> Effective:
@@ -157,13 +157,11 @@ def hpm_up_t(budgets: Budgets, goal: Goal) -> Effective:
 
 def _bias(budgets: Budgets, log: float) -> Effective:
     # ‖w − 1/n‖₁ is twice the bias.
-    cap = bias_cap(budgets, squares(log**2 / 4.0))
-    return Effective(capped(budgets, cap), cap=cap)
+    return capped(budgets, bias_cap(budgets, squares(log**2 / 4.0)))
 
 
 def _square(budgets: Budgets, noise_per_square: float) -> Effective:
-    cap = square_cap(budgets, noise_per_square)
-    return Effective(capped(budgets, cap), cap=cap)
+    return capped(budgets, square_cap(budgets, noise_per_square))
 
 
 def _better(

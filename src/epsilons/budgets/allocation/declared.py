@@ -26,13 +26,16 @@ class Declared:
             at most their ε.
         cap: the maximum that anyone spends, if the caller gives one.
         guess: the expected number of people on each rung, if the caller gives it.
-        equal: whether everyone is known to have the same rung.
     """
 
     ladder: Ladder
     cap: float | None = None
     guess: Integers | None = None
-    equal: bool = False
+
+    @property
+    def equal(self) -> bool:
+        """Whether everyone is known to have the same rung."""
+        return len(self.ladder.levels) == 1
 
 
 def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
@@ -64,7 +67,7 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
             )
         # One number for everyone is an argument of the call, not data. Arguments are public, so
         # everyone's rung is public.
-        return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
+        return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf))
     if levels is None:
         ladder = Ladder.up_to(HIGHEST if limit is None else limit)
         return Declared(ladder, None if limit is None else min(limit, ladder.top))
@@ -78,13 +81,12 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
     offered = np.array(list(people), dtype=np.float64)
     offered = offered[offered != 0.0]
     ladder = Ladder.declare(offered)
-    alone = len(ladder.levels) == 1
     if not guessed:
-        return Declared(ladder, limit, equal=alone)
+        return Declared(ladder, limit)
     counts = np.zeros(len(ladder.levels), dtype=np.int64)
     rungs = np.searchsorted(ladder.levels, ladder.of(offered))
     np.add.at(counts, rungs, [people[level] for level in offered.tolist()])
-    return Declared(ladder, limit, counts, equal=alone)
+    return Declared(ladder, limit, counts)
 
 
 def _one(epsilon: Any) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,14 +32,11 @@ _LARGEST = 1e100
 """The search for a cap replaces larger budgets (or scales) by this value. Their squares would
 overflow, and the exact value has no noticeable effect on any error."""
 
+Entries = TypeVar("Entries", Floats, Integers)
+
 Slope: TypeAlias = Callable[[float, float, float], float]
 """Type of a function of the bias, the sum of budgets below the cap, and the scale. It returns the
 derivative of the risk with respect to the scale."""
-
-
-def capped(budgets: Budgets, cap: float) -> Floats:
-    """Return the effective budgets min(ε, cap)."""
-    return np.minimum(budgets.levels, cap)
 
 
 class Prefix:
@@ -213,8 +210,8 @@ def _grid(budgets: Budgets, prefix: Prefix) -> Floats:
     if prefix.public:
         # If the other budgets are tiny, the best cap can be very large.
         high = max(high, math.log(min(square_cap(budgets, 8.0), _LARGEST))) + math.log(64.0)
-    spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
-    return np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
+    spread = np.log(spread_out(levels, 64))
+    return np.unique(np.concatenate([spread, np.linspace(low, high, 64)]))
 
 
 def golden(objective: Callable[[float], float], left: float, right: float) -> float:
@@ -254,6 +251,11 @@ class Effective:
     total: float = 1.0
     cap: float | None = None
     law: Staircase | None = None
+
+
+def capped(budgets: Budgets, cap: float, total: float = 1.0) -> Effective:
+    """Return the effective budgets min(ε, cap). If public people alone are used, the cap is ∞."""
+    return Effective(np.minimum(budgets.levels, cap), total=total, cap=cap)
 
 
 _LARGE = 1e250
@@ -296,11 +298,11 @@ def inverse(first: float, second: float) -> float:
         return float(np.float64(1.0) / first / second)
 
 
-def spread_out(indices: Integers, most: int) -> Integers:
-    """Return at most `most` of the indices, evenly spaced, including the first and the last."""
-    if len(indices) <= most:
-        return indices
-    return indices[np.unique(np.linspace(0, len(indices) - 1, most).astype(np.int64))]
+def spread_out(entries: Entries, most: int) -> Entries:
+    """Return at most `most` of the entries, evenly spaced, including the first and the last."""
+    if len(entries) <= most:
+        return entries
+    return entries[np.unique(np.linspace(0, len(entries) - 1, most).astype(np.int64))]
 
 
 # The exact minimizers: one cap for each assumption and loss.
@@ -315,8 +317,7 @@ def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     Reference:
         Paper *limits*, Claim 1 and equation (2).
     """
-    cap = square_cap(budgets, risk.noise_per_square(SAMPLE, budgets.n))
-    return Effective(capped(budgets, cap), cap=cap)
+    return capped(budgets, square_cap(budgets, risk.noise_per_square(SAMPLE, budgets.n)))
 
 
 def optimal(budgets: Budgets, goal: Goal) -> Effective:
@@ -328,12 +329,11 @@ def optimal(budgets: Budgets, goal: Goal) -> Effective:
     objective over caps, which are optimal for every convex loss. If equal weights have a smaller
     claimed risk, it uses equal weights.
     """
-    cap = best_cap(budgets, goal, goal.noise)
-    found = Effective(capped(budgets, cap), cap=cap)
+    found = capped(budgets, best_cap(budgets, goal, goal.noise))
     if goal.by_moments or goal.by_bias:
         return found
     least = float(budgets.levels[budgets.levels > 0.0][0])
-    alike = Effective(capped(budgets, least), cap=least)
+    alike = capped(budgets, least)
     claims = [goal.risk(weighing_of(budgets, each, goal.noise)) for each in (found, alike)]
     return found if claims[0] <= claims[1] else alike
 
@@ -355,7 +355,7 @@ def narrowest(budgets: Budgets, goal: Goal) -> Effective:
     an interval, nobody else is used. Proof: docs/proofs/lorenz.md (11).
     """
     prefix, beta = Prefix(budgets), 1.0 - goal.confidence
-    alone = Effective(capped(budgets, math.inf), cap=math.inf)
+    alone = capped(budgets, math.inf)
     if prefix.size == 0:
         return alone
     caps = np.exp(_grid(budgets, prefix))
@@ -372,7 +372,7 @@ def narrowest(budgets: Budgets, goal: Goal) -> Effective:
         caps = np.geomspace(caps[max(first - 1, 0)], caps[first], _POINTS)
         widths = half_widths(budgets.levels, budgets.counts, caps, beta)
     cap = float(caps[np.argmax(widths <= most)])
-    return Effective(capped(budgets, cap), cap=cap)
+    return capped(budgets, cap)
 
 
 def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
@@ -406,7 +406,7 @@ def _cap_by_search(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
     """
 
     def bound(cap: float) -> float:
-        return goal.aim(weighing_of(budgets, Effective(capped(budgets, cap)), noise))
+        return goal.aim(weighing_of(budgets, capped(budgets, cap), noise))
 
     return searched_cap(budgets, bound)
 
@@ -438,7 +438,7 @@ def merged(budgets: Budgets, most: int) -> Budgets:
     """Return about `most` levels: each group of adjacent levels is merged to its minimum."""
     if len(budgets) <= most:
         return budgets
-    starts = np.unique(np.linspace(0, len(budgets) - 1, most).astype(np.int64))
+    starts = spread_out(np.arange(len(budgets)), most)
     if math.isinf(budgets.levels[-1]):  # public people are never merged with others
         starts = np.unique(np.append(starts, len(budgets) - 1))
     counts = np.add.reduceat(budgets.counts, starts)
@@ -514,8 +514,7 @@ def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Eff
     """
     answers = [_answer(budgets, *choice) for choice in choices]
     if math.isinf(budgets.levels[-1]):
-        alone = np.where(np.isinf(budgets.levels), math.inf, 0.0)
-        answers.append(Effective(alone, cap=math.inf))
+        answers.append(capped(budgets, math.inf))
     if len(answers) == 1:
         return answers[0]
     return min(answers, key=lambda answer: goal.risk(weighing_of(budgets, answer)))

@@ -74,10 +74,9 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
     scale = _positive(bias_scale(Prefix(budgets), slope, simplex=False))
     cap = 1.0 / (budgets.n * scale)
     if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # use public people only, without noise
-        return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
-    spent = capped(budgets, cap)
-    total = _positive(scale * summed(budgets.counts, spent, budgets.n))
-    return Effective(spent, total=total, cap=cap)
+        return capped(budgets, cap, float(budgets.counts[-1]) / budgets.n)
+    spent = capped(budgets, cap).spent
+    return capped(budgets, cap, _positive(scale * summed(budgets.counts, spent, budgets.n)))
 
 
 def _positive(total: float) -> float:
@@ -88,16 +87,14 @@ def _positive(total: float) -> float:
     return max(total, math.ulp(0.0))
 
 
-def _public_alone(budgets: Budgets, total: float) -> Effective:
-    return Effective(np.where(np.isinf(budgets.levels), math.inf, 0.0), total=total, cap=math.inf)
-
-
 def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
     """Return the cap and total of least mean squared error if budgets are independent of values."""
     levels = budgets.levels
     finite = np.minimum(levels[(levels > 0.0) & np.isfinite(levels)], _LARGEST)
     public = int(budgets.counts[-1]) if math.isinf(levels[-1]) else 0
-    alone = _public_alone(budgets, _best_total(budgets.n, public, assumption)) if public else None
+    alone = None
+    if public:
+        alone = capped(budgets, math.inf, _best_total(budgets.n, public, assumption))
     if len(finite) == 0 and alone is not None:
         return alone
     kinks = _filled(
@@ -120,7 +117,7 @@ def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
         return alone
     total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
     # The cap is at most `_LARGEST`, so budgets above `_LARGEST` all get the same effective budget.
-    return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
+    return capped(budgets, cap, _positive(min(total, 1.0)))
 
 
 def _searched(budgets: Budgets, goal: Goal) -> Effective:
@@ -133,7 +130,7 @@ def _searched(budgets: Budgets, goal: Goal) -> Effective:
     answers = [optimal(budgets, replace(goal, loss="mse"))]
     if public:
         factors = np.linspace(0.0, 1.0, _CAPS * _FACTORS)[1:]
-        answers += [_public_alone(budgets, factor) for factor in factors.tolist()]
+        answers += [capped(budgets, math.inf, factor) for factor in factors.tolist()]
     if len(finite):
         # If only noise mattered, effective budgets that sum to A would have the best total A²/(A² +
         # 8).
@@ -153,7 +150,7 @@ def _searched(budgets: Budgets, goal: Goal) -> Effective:
                 for at, (low, high) in zip(best, ranges, strict=True)
             ]
         cap, factor = math.exp(best[0]), _positive(math.exp(best[1]))
-        answers.append(Effective(capped(budgets, cap), total=min(factor, 1.0), cap=cap))
+        answers.append(capped(budgets, cap, min(factor, 1.0)))
     return min(answers, key=lambda each: float(risk.mse(weighing_of(budgets, each), assumption)))
 
 

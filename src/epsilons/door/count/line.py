@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,11 +19,11 @@ from epsilons.door.given.arrays import Arrays
 from epsilons.door.given.columns import Columns
 from epsilons.errors import MissingValueError
 from epsilons.loading import later
-from epsilons.types import Floats, Integers
+from epsilons.types import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
     from epsilons.door.engines import line_engine
-    from epsilons.door.rows import Held, Rows
+    from epsilons.door.rows import Rows
 else:
     line_engine = later("epsilons.door.engines.line_engine")
 
@@ -233,22 +233,39 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     found, level_of = np.unique(groups.keys, return_inverse=True)
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, groups.budgets)
-    counts = summed(level_of, groups.people, found.size)
-    check_people(levels, counts, groups.faults, names, _UNIT)
-    gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-    lost = summed(level_of[gone], groups.people[gone], found.size)
+    counted = _line(levels + 0.0, found, level_of, groups.cells, groups.people, window)
+    check_people(counted.levels, counted.counts, groups.faults, names, _UNIT)
     if groups.faults.missing:
         refuse_missing(names, missing)
-    cells = groups.cells[~gone]
+    return counted
+
+
+def _line(
+    levels: Floats,
+    keys_of: Floats,
+    level_of: Integers,
+    cells: Floats | Integers,
+    people: Integers,
+    window: Window | None,
+) -> Line:
+    """Return counts of people, given the level and the bucket of each group, as in `LineGroups`."""
+    there, cell_of = _buckets(cells, window)
     return Line(
-        levels=levels + 0.0,
-        keys=found,
-        counts=counts,
-        missing=lost,
-        level_of=level_of[~gone].astype(np.int64),
-        cell_of=index_of(cells) if window is None else cells.astype(np.int64),
-        people=groups.people[~gone],
+        levels=levels,
+        keys=keys_of,
+        counts=summed(level_of, people, levels.size),
+        missing=summed(level_of[~there], people[~there], levels.size),
+        level_of=level_of[there].astype(np.int64),
+        cell_of=cell_of,
+        people=people[there],
     )
+
+
+def _buckets(cells: Floats | Integers, window: Window | None) -> tuple[Booleans, Integers]:
+    """Return which groups have a value, and the indices of the buckets of these groups."""
+    there = cells != (NO_KEY if window is None else NO_CELL)
+    found = cells[there]
+    return there, index_of(found) if window is None else found.astype(np.int64)
 
 
 def refuse_missing(names: Names, missing: str) -> None:
@@ -282,21 +299,8 @@ def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> 
     """Count people on all coarse rungs of a public ladder, including rungs without people."""
     levels, found, _ = rungs(ladder)
     used = groups.budgets > 0.0
-    place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)
-    gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-    counts = summed(place[used], groups.people[used], found.size)
-    lost = summed(place[used & gone], groups.people[used & gone], found.size)
-    there = used & ~gone
-    cells = groups.cells[there]
-    return Line(
-        levels=levels,
-        keys=found,
-        counts=counts,
-        missing=lost,
-        level_of=place[there].astype(np.int64),
-        cell_of=index_of(cells) if window is None else cells.astype(np.int64),
-        people=groups.people[there],
-    )
+    place = np.minimum(np.searchsorted(found, groups.keys[used]), found.size - 1)
+    return _line(levels, found, place, groups.cells[used], groups.people[used], window)
 
 
 def coarse(epsilon: Floats) -> Floats:
@@ -337,11 +341,7 @@ def index_of(floats: Floats) -> Integers:
 
 def value_of(index: int) -> float:
     """Return the float that represents a bucket."""
-    if index == 0:
-        return 0.0
-    octave, mantissa = divmod(abs(index) - 1, CELLS)
-    size = float(np.ldexp((CELLS + mantissa) / (2 * CELLS), octave + LOWEST))
-    return size if index > 0 else -size
+    return float(values_of(np.array(index)))
 
 
 def values_of(indices: Integers) -> Floats:
@@ -449,30 +449,25 @@ time to plan a second query outweighs the gain."""
 _BUDGETS: Final = Window(0.0, 1.0, 1)
 """A window in which each bucket is one budget: its index is a position in a list of budgets."""
 
-Weigh = Callable[[Floats, list[Integers]], tuple[Integers, ...]]
-"""A function that adds up the weights of budgets by bucket."""
-
 
 @dataclass(frozen=True, eq=False)
 class ByWeight(Lined):
     """People by level. Once weights are chosen, one pass over the rows adds them up by bucket.
 
     Attributes:
-        own: the distinct budgets of the people who are counted.
-        level_of: the level of each budget, as an index.
+        level_of: the level of each distinct budget, as an index.
         people: the number of people with each budget.
-        weigh: the function that adds up the weights of these budgets.
+        weigh: the function that adds up the weights of these budgets by bucket.
     """
 
-    own: Floats
     level_of: Integers
     people: Integers
-    weigh: Weigh
+    weigh: Callable[[list[Integers]], tuple[Integers, ...]]
 
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
         """Return sums of weights by bucket: see `Lined.masses`."""
         each_has = [each[self.level_of] for each in weights]
-        cells, *found = self.weigh(self.own, each_has)
+        cells, *found = self.weigh(each_has)
         masses(found, each_has, self.people)
         return (cells, *found)
 
@@ -482,12 +477,10 @@ class Lines:
 
     Args:
         rows: rows of numbers.
-        held: the table or arrays that hold the rows, or None.
     """
 
-    def __init__(self, rows: Rows, held: Held | None) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._held = held
 
     def line(self, window: Window | None = None) -> Lined:
         """Count people by level, and prepare sums of weights by bucket: see `Rows.line`.
@@ -504,13 +497,9 @@ class Lines:
         if self._budgets is None:
             return self._rows.line(window)
         own, heads = self._budgets
-        used = own[heads.cell_of]
-
-        def weigh(own: Floats, weights: list[Integers]) -> tuple[Integers, ...]:
-            return self._weighed(window, own, weights)
-
-        by_budget = (used, heads.level_of, heads.people)
-        return ByWeight(heads.levels, heads.keys, heads.counts, *by_budget, weigh)
+        weigh = partial(self._weighed, window, own[heads.cell_of])
+        by_level = heads.levels, heads.keys, heads.counts
+        return ByWeight(*by_level, heads.level_of, heads.people, weigh)
 
     def levels(self) -> Floats:
         """Return the levels of `Rows.count`, ascending. They are finer than those of the line.
@@ -530,7 +519,7 @@ class Lines:
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:
         """Return all budgets, and people by level and budget; None if one wide query is used."""
-        held = self._held
+        held = self._rows.held
         if not isinstance(held, Columns):
             return None
         found = line_engine.budgets(held)
@@ -550,18 +539,16 @@ class Lines:
         self, window: Window | None, own: Floats, weights: list[Integers]
     ) -> tuple[Integers, ...]:
         """Add up the weights of budgets by bucket, in one pass."""
-        held, rules = self._held, self._rows.rules
+        held, rules = self._rows.held, self._rows.rules
         if not isinstance(held, Columns):
             raise TypeError("weights are looked up by an engine")
         if not own.size:  # an engine cannot infer the type of an empty list
             return by_bucket(np.zeros(0, dtype=np.int64), weights)
         cells, sums = line_engine.weigh(held, window, own, weights)
-        gone = cells == (NO_KEY if window is None else NO_CELL)
-        if gone.any() and rules.ladder is None:
+        there, found = _buckets(cells, window)
+        if not there.all() and rules.ladder is None:
             refuse_missing(rules.names, rules.missing)
-        there = cells[~gone]
-        found = index_of(there) if window is None else there.astype(np.int64)
-        return by_bucket(found, [each[~gone] for each in sums])
+        return by_bucket(found, [each[there] for each in sums])
 
 
 def _groups(budgets: Floats, people: Integers) -> LineGroups:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
@@ -146,8 +146,7 @@ def two_sums_design(
 ) -> Design[TwoSums]:
     """Return the best design of a method for a mean; "auto" compares Laplace and hourglass noise.
 
-    Raises:
-        ArgumentError: a staircase or an hourglass is requested without declared levels.
+    A staircase or an hourglass needs declared levels: see `require_levels`.
     """
     if method == "auto":
         plain = two_sums_design(known, goal, "transformed", bounds=bounds)
@@ -165,7 +164,6 @@ def two_sums_design(
         weights = weights_up_to(known.left, cap, unit)
         law: PairLaw = Laplaces(moved * unit)
     else:
-        require_levels(known.ladder, method)
         rate, most = _best_step(known, goal)
         law = _STAIRS[method](rate, _STEPS)
         weights = [min(math.floor(left / rate), most) for left in known.left]
@@ -209,23 +207,23 @@ def _squares_design(known: Known, goal: Goal) -> Design[CellSums]:
 
 def ratio_of(
     mechanism: TwoSums,
-    pair: tuple[int, int],
+    sums: tuple[Fraction | float, ...],
     kind: Callable[..., Quotient],
     *,
     equal: bool,
     counted: LevelCount | None = None,
 ) -> Quotient:
-    """Return the margin of the ratio of two drawn sums.
+    """Return the margin of the ratio of two sums.
 
     Args:
         mechanism: the mechanism that produced the sums.
-        pair: the two drawn sums.
+        sums: the drawn or expected sum and count, in units of weight.
         kind: a function that makes the margin: of a total, or of a mean on a given or an estimated
             range.
         equal: whether everyone is certain to have the same weight.
         counted: the noisy count of people on each rung, if it was released.
     """
-    t, total = (float(each) for each in mechanism.sums(pair))
+    t, total = map(float, sums)
     return kind(
         law=mechanism.law,
         scheme=mechanism.scheme,
@@ -247,18 +245,8 @@ def mean_ratio(
         sums: the drawn or expected sum and count, in units of weight.
         counted: the noisy count of people on each rung, if it was released.
     """
-    mechanism = chosen.mechanism
-    t, total = (float(each) for each in sums)
-    return RatioMean(
-        law=mechanism.law,
-        scheme=mechanism.scheme,
-        drawn=(t, total),
-        largest=int(mechanism.weights.max()),
-        equal=chosen.equal,
-        slack=1.0 / mechanism.grid,
-        counted=counted,
-        rungs=_few_weights(mechanism.weights),
-    )
+    kind = partial(RatioMean, rungs=_few_weights(chosen.mechanism.weights))
+    return ratio_of(chosen.mechanism, sums, kind, equal=chosen.equal, counted=counted)
 
 
 def spread_ratio(

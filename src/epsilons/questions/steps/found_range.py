@@ -97,10 +97,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if (
-            call.share != 1
-        ):  # the draw of the mean has finer budget levels: check them before any draw
-            call.offered(lines.levels())
+        _refuse_small_parts(lines, call)
 
     found = yield from outer(
         lambda window: call.part(lines.line(window)), goal, neighbours="replace", agree=agree
@@ -154,7 +151,8 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def read(chosen: Design[TwoSums], counts: LevelCount | None, pair: tuple[int, int]) -> Read:
         mechanism, bounds = chosen.mechanism, chosen.mechanism.bounds
-        margin = ratio_of(mechanism, pair, RatioCut, equal=chosen.equal, counted=counts)
+        sums = mechanism.sums(pair)
+        margin = ratio_of(mechanism, sums, RatioCut, equal=chosen.equal, counted=counts)
         estimate = Scalar(
             value=mechanism.estimate(pair),
             raw=finite(as_drawn(margin, bounds)),
@@ -188,10 +186,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if (
-            call.share != 1
-        ):  # the draw of the mean has finer budget levels: check them before any draw
-            call.offered(lines.levels())
+        _refuse_small_parts(lines, call)
 
     found = yield from locate(
         lambda window: call.part(lines.line(window)), neighbours="replace", agree=agree
@@ -243,7 +238,7 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
 
     def read(chosen: Design[TwoSums], _: LevelCount | None, pair: tuple[int, int]) -> Read:
         mechanism = chosen.mechanism
-        sums = ratio_of(mechanism, pair, Ratio, equal=equal)
+        sums = ratio_of(mechanism, mechanism.sums(pair), Ratio, equal=equal)
         heaviest = int(np.argmax(mechanism.weights))
         scale = float(mechanism.weights[heaviest]) / float(mechanism.losses[heaviest])
         margin = LocatedRatio(_picture_of(found), scale, sums)
@@ -275,6 +270,16 @@ def read_mean(mechanism: Additive | SumAndSquares, drawn: int, margin: Located) 
     value = min(max(raw, lo), hi)
     estimate = Scalar(value=value, raw=raw, bounds=(lo, hi), margin=margin, sigma=sigma)
     return Read(estimate, margin.mse((lo, hi), sigma))
+
+
+def _refuse_small_parts(lines: line.Lines, call: Call) -> None:
+    """Reject, before any draw, budgets too small to divide: the mean has finer levels.
+
+    Raises:
+        BudgetError: a budget is too small to be divided among several questions.
+    """
+    if call.share != 1:
+        call.offered(lines.levels())
 
 
 def _last_pass(

@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 METHODS: Final = ("optimal", "threshold", "uniform", "proportional")
-"""The methods for tables of groups under replace."""
+"""The methods for tables of groups, and of soft cells, under replace."""
 
 OPEN_METHODS: Final = ("transformed",)
-"""The methods for tables of groups under add/remove."""
+"""The methods for such tables under add/remove."""
 
 
 def declared_groups(by: Any, groups: Any) -> door.Grouping | None:

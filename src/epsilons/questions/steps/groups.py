@@ -20,7 +20,7 @@ from epsilons.draws.mechanisms import CellSums, CellTable, Parallel, build, buil
 from epsilons.errors import BudgetError, DataError
 from epsilons.questions.question import Call, Steps
 from epsilons.questions.steps import ways
-from epsilons.questions.steps.designs import Design, Known, cell_design, cells_of
+from epsilons.questions.steps.designs import Design, cell_design, cells_of
 from epsilons.questions.steps.grouping import estimate_of, table_goal
 from epsilons.questions.steps.ways import Read
 from epsilons.risk.counted import LevelCount
@@ -39,9 +39,6 @@ def under_replace(counted: door.Tally, call: Call, question: Any) -> Steps:
     if question.groups_are == "public" or cells == 2:
         return _apart(counted, call, question)
 
-    def build_table(allocation: Allocation) -> CellTable:
-        return build_histogram(allocation, unit=counted.unit)
-
     def read(mechanism: CellTable, drawn: Any) -> Read:
         margin = GroupedMeans(
             mechanism.weighing,
@@ -53,15 +50,12 @@ def under_replace(counted: door.Tally, call: Call, question: Any) -> Steps:
         return _read(margin, counted, call, question)
 
     goal = table_goal(question, private=False)
+    build_table = partial(build_histogram, unit=counted.unit)
     return ways.replace(counted, goal, question.method, build_table, read)
 
 
 def under_add_remove(counted: door.Tally, call: Call, question: Any) -> Steps:
     """Answer under add/remove: count people if needed, then draw a weighted table."""
-    goal = table_goal(question, private=True)
-
-    def choose(known: Known) -> Design[CellSums]:
-        return cell_design(known, goal, "transformed", unit=counted.unit)
 
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
         mechanism, known = chosen.mechanism, cells_of(chosen, drawn, counts)
@@ -75,6 +69,8 @@ def under_add_remove(counted: door.Tally, call: Call, question: Any) -> Steps:
         )
         return _read(margin, counted, call, question, float(shares.sum()))
 
+    goal = table_goal(question, private=True)
+    choose = partial(cell_design, goal=goal, unit=counted.unit)
     return ways.add_remove(counted, call.terms, goal, choose, read)
 
 

@@ -95,9 +95,12 @@ class Together:
 
     def steps(self) -> Generator[Draw, Any, tuple[Answer, ...]]:
         """Yield one draw, and return an answer for each mean."""
-        mechanism = self.mechanism
-        drawn = yield Draw(mechanism, mechanism.total(self.counted))
-        raws = mechanism.estimate(drawn)
+        drawn = yield Draw(self.mechanism, self.mechanism.total(self.counted))
+        return self.answers(drawn)
+
+    def answers(self, drawn: Any) -> tuple[Answer, ...]:
+        """Return an answer for each mean, given what was drawn."""
+        raws = self.mechanism.estimate(drawn)
         return tuple(self._answer(place, raw) for place, raw in enumerate(raws))
 
     def _answer(self, place: int, raw: float) -> Answer:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Final, get_args
 
 from epsilons import door, words
-from epsilons.budgets.allocation import Allocation
-from epsilons.budgets.allocation.declared import Declared
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.questions.question import UNWEIGHED, Call, Question, Sentences, Steps
-from epsilons.questions.steps import ways
-from epsilons.questions.steps.designs import Design, Known, cell_design, cells_of
+from epsilons.questions.steps import grouping, ways
+from epsilons.questions.steps.designs import Design, cell_design, cells_of
 from epsilons.questions.steps.ways import Read
-from epsilons.results.release import Scalar
-from epsilons.results.release.kinds import Pair
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments.forms import WeighedForms
@@ -24,13 +21,7 @@ from epsilons.risk.moments.margins import SoftMoments
 from epsilons.risk.moments.tested import AnsweredTests, RatioTests, WeighedTests
 from epsilons.types import SoftMethod
 
-__all__ = ["RULES", "TRANSFORMED", "SoftQuestion", "not_taken", "under_add_remove", "under_replace"]
-
-RULES: Final = ("optimal", "threshold", "uniform", "proportional")
-"""The allocation rules for soft cells."""
-
-TRANSFORMED: Final = ("transformed",)
-"""The methods under add/remove."""
+__all__ = ["SoftQuestion", "not_taken"]
 
 _SLACK: Final = 16.0 / door.GRID
 """A bound on the rounding error of a share: from the grid of values, the means of rows, cells that
@@ -59,7 +50,7 @@ class SoftQuestion(Question):
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
-        return RULES if neighbours == "replace" else TRANSFORMED
+        return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
 
     def said(self, neighbours: str, treats: str) -> Sentences:
         """Return the sentences in which the release says what it protects and assumes.
@@ -79,15 +70,35 @@ class SoftQuestion(Question):
         return Sentences(protects, assumes, treats)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Return the generator of the draws of all cells, under replace or add/remove."""
+        """Return the generator of the draws of all cells, under replace or add/remove.
+
+        Under replace, the noise of all cells sums to zero, because the true shares sum to 1. If
+        people who did not answer are excluded, they are in one more cell. Under add/remove, each
+        cell has independent noise.
+        """
         counted = self.counted(rows, call)
         if call.neighbours == "add-remove":
-            return under_add_remove(self, counted, call.terms)
-        return under_replace(self, counted)
+            choose = partial(cell_design, goal=self.goal, unit=counted.unit)
+            return ways.add_remove(counted, call.terms, self.goal, choose, self._of_sums)
+        goal = replace(self.goal, cells=counted.cells.shape[1])
+        build = partial(build_histogram, unit=counted.unit)
+        return ways.replace(counted, goal, self.method, build, self._of_shares)
+
+    def _of_shares(self, mechanism: CellTable, drawn: Any) -> Read:
+        """Compute the estimate from a draw, under replace."""
+        slack, shares = mechanism.slack, mechanism.estimates(drawn)
+        own = (mechanism.weighing, slack + _SLACK, slack, shares)
+        margin = AnsweredTests(WeighedTests(*own)) if self.excludes else WeighedForms(*own)
+        return self.answered(margin)
+
+    def _of_sums(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
+        """Compute the estimate from a draw, under add/remove."""
+        margin = RatioTests(**cells_of(chosen, drawn, counts), slack=_SLACK)
+        return replace(self.answered(margin), total=margin.total)
 
     @abstractmethod
-    def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
-        """Return the estimate that follows from the drawn cells, and its risk in data units."""
+    def answered(self, margin: SoftMoments) -> Read:
+        """Return the estimate that follows from the drawn cells, with its risk in data units."""
 
 
 def not_taken(statistic: str, squared: str) -> dict[str, str]:
@@ -103,36 +114,3 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
         "unit": f"unit: a {statistic} is in {squared}. Leave it out, and put it in title.",
         **UNWEIGHED,
     }
-
-
-def under_replace(asked: SoftQuestion, counted: door.Tally) -> Steps:
-    """Answer under replace: the noise of all cells sums to zero, because the true shares sum to 1.
-
-    If people who did not answer are excluded, they are in one more cell.
-    """
-
-    def read(mechanism: CellTable, drawn: Any) -> Read:
-        slack, shares = mechanism.slack, mechanism.estimates(drawn)
-        own = (mechanism.weighing, slack + _SLACK, slack, shares)
-        margin = AnsweredTests(WeighedTests(*own)) if asked.excludes else WeighedForms(*own)
-        return Read(*asked.answered(margin))
-
-    def build(allocation: Allocation) -> CellTable:
-        return build_histogram(allocation, unit=counted.unit)
-
-    goal = replace(asked.goal, cells=counted.cells.shape[1])
-    return ways.replace(counted, goal, asked.method, build, read)
-
-
-def under_add_remove(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
-    """Answer under add/remove: count people if needed; each cell has independent noise."""
-
-    def choose(known: Known) -> Design[CellSums]:
-        return cell_design(known, asked.goal, unit=counted.unit)
-
-    def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
-        margin = RatioTests(**cells_of(chosen, drawn, counts), slack=_SLACK)
-        estimate, risk = asked.answered(margin)
-        return Read(estimate, risk, total=margin.total)
-
-    return ways.add_remove(counted, terms, asked.goal, choose, read)

@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilons import door, parameters
 from epsilons.budgets.allocation import NARROWEST, best_cap, rules_for
-from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets.allocation.rules import capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
@@ -502,7 +502,7 @@ def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> S
     if method == NARROWEST and goal.by_interval:
         answer = rules_for(goal)[method](budgets, goal)
     else:
-        answer = Effective(capped(budgets, best_cap(budgets, goal, noise)))
+        answer = capped(budgets, best_cap(budgets, goal, noise))
     typical = goal.rmse(weighing_of(budgets, answer, noise))
     return Stakes(float(answer.spent[-1]), typical)
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from epsilons.budgets.allocation import NARROWEST, best_cap, rules_for
-from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets.allocation.rules import capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import related_words
@@ -355,7 +355,7 @@ def more_people(
     reach = replace(goal, loss="pac")
 
     def error(people: Budgets) -> float:
-        answer = Effective(capped(people, best_cap(people, goal, noise)))
+        answer = capped(people, best_cap(people, goal, noise))
         return reach.risk(weighing_of(people, answer, noise))
 
     now = error(budgets)
