@@ -362,6 +362,21 @@ def line(name: str, value: object) -> str | None:
     return str(value).strip()
 
 
+def positive(name: str, value: object) -> float:
+    """Return an argument that must be a number above 0, and finite.
+
+    Args:
+        name: the parameter, as the user types it.
+        value: the user's argument.
+
+    Raises:
+        ArgumentError: `value` is not such a number.
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < math.inf:
+        return float(value)
+    raise ArgumentError(f"{name}={value!r} must be a number above 0, and finite.")
+
+
 def confidence(value: object) -> float:
     """Return `value` as a confidence.
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import epsilons as ep
 from epsilons.__main__ import cli
 from epsilons.papers.figures import ARTEFACTS, Artefact, ExperimentRun, Result, chosen, reproduce
-from epsilons.papers.figures.limits import construction, ratio
+from epsilons.papers.figures.limits import ratio
 from epsilons.papers.figures.runner import violations
 
 ASKED = """add-remove/table-1 add-remove/figure-3a add-remove/figure-3b add-remove/figure-3c
@@ -122,7 +122,7 @@ def test_exact_figures_of_limits() -> None:
     assert rows["ε = (½, 1): ratio"] == pytest.approx(153 / 74, abs=1e-12)
     assert rows["10⁴ at 0.001, 12 public: ratio"] == pytest.approx(1.95, abs=0.01)
     for m in range(2, 21):
-        assert m * m / 5.0 <= ratio(construction(m)) <= m * m
+        assert m * m / 5.0 <= ratio(ep.theory.unthresholdable(m)) <= m * m
 
 
 def test_the_worst_of_two_levels() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.special import gammaln
 
 import epsilons as ep
-from epsilons.theory.worlds import SortedPeople, _error, _Told, dealt_square, people_of
+from epsilons.theory.worlds import SortedPeople, _error, _told_by_one, dealt_square, people_of
 from epsilons.types import Floats
 from tests.theory.programs import SMALL, minimax
 
@@ -76,13 +77,15 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
         table, losses = private_table(rng)
         found = laws(table)
         steps = np.square(np.sqrt(found[1:]) - np.sqrt(found[:-1])).sum(axis=1)
-        told = _Told(SortedPeople(np.sort(losses), np.ones(4, np.int64)), np.array([4]))
+        told = partial(
+            _told_by_one, SortedPeople(np.sort(losses), np.ones(4, np.int64)), np.array([4])
+        )
         coins = np.array([math.comb(4, j) for j in range(5)]) / 16.0
         exact = float(np.sqrt(coins[1:] * coins[:-1]) @ steps)
-        assert exact <= float(told.by_one(np.array([3.0 / 5.0]))[0]) + 1e-12
+        assert exact <= float(told(np.array([3.0 / 5.0]))[0]) + 1e-12
         # If there is a single 1, three people can change to 1. If there are two, two people can.
         for ones in (1, 2):
-            assert steps[ones] <= float(told.by_one(np.array([1.0 / (4 - ones)]))[0]) + 1e-12
+            assert steps[ones] <= float(told(np.array([1.0 / (4 - ones)]))[0]) + 1e-12
 
 
 @pytest.mark.parametrize("zeros", [1, 2, 3])
@@ -98,15 +101,17 @@ def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros
             for few in map(np.array, itertools.combinations(budgets, zeros))
         ]
     )
-    told = _Told(people_of(ep.Budgets(np.array(budgets))), np.array([len(budgets)]))
-    assert exact <= float(told.by_one(np.array([1.0 / zeros]))[0])
+    told = partial(_told_by_one, people_of(ep.Budgets(np.array(budgets))), np.array([len(budgets)]))
+    assert exact <= float(told(np.array([1.0 / zeros]))[0])
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 def test_randomized_response_tells_as_much_as_is_allowed(epsilon: float) -> None:
     """Randomized response on the majority nearly attains the bound if there are many people."""
-    told = _Told(SortedPeople(np.array([epsilon]), np.array([10**6])), np.array([10**6]))
-    found = float(told.by_one(np.array([2e-6]))[0])
+    told = partial(
+        _told_by_one, SortedPeople(np.array([epsilon]), np.array([10**6])), np.array([10**6])
+    )
+    found = float(told(np.array([2e-6]))[0])
     exact = 2.0 - 2.0 / math.cosh(0.5 * epsilon)
     assert exact <= found <= 1.01 * math.cosh(0.5 * epsilon) * exact
 

@@ -346,27 +346,23 @@ class DiffusedSpread:
     cells: int
 
 
-def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) -> Diffused:
-    """Return the diffusion that spends a share of everyone's budget on the range.
+def diffuse(levels: Floats, counts: Integers) -> Diffused:
+    """Return the diffusion that spends half of everyone's budget on the range.
 
     Args:
         levels: budget levels ε, ascending.
         counts: number of people at each level.
-        share: the fraction of ε that the diffusion may spend.
     """
-    parts = tuple(
-        level if math.isinf(level) else Fraction(level) * share for level in levels.tolist()
-    )
+    parts = tuple(level if math.isinf(level) else Fraction(level) / 2 for level in levels.tolist())
     found, index = np.unique(levels, return_inverse=True)
     people = np.zeros(found.size, dtype=np.int64)
     np.add.at(people, index, counts)
-    # The best cap for budgets share·ε is share times a cap for ε. Scaling the cap instead of the
-    # budgets avoids underflow.
-    constant = _CONSTANT / float(share) ** 2
-    cap = min(square_cap(Budgets.of_levels(found, people), constant), 64.0 / float(share))
+    # The best cap for budgets ε/2 is half of a cap for ε. Scaling the cap instead of the budgets
+    # avoids underflow.
+    cap = min(square_cap(Budgets.of_levels(found, people), 4.0 * _CONSTANT), 128.0)
     # Round down to sixteen bits: fractions with small numerators are fast.
     fraction, exponent = math.frexp(cap)
-    base = share * math.floor(fraction * 2**16) * Fraction(2) ** (exponent - 16)
+    base = math.floor(fraction * 2**16) * Fraction(2) ** (exponent - 17)
     quarter = base / 4
     return Diffused(
         levels.copy(),

@@ -61,8 +61,8 @@ def gaussian_error(
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
-    scale = _positive("sigma", sigma)
-    wide = None if reach is None else _positive("reach", reach)
+    scale = parameters.positive("sigma", sigma)
+    wide = None if reach is None else parameters.positive("reach", reach)
     people = people_of(as_budgets(epsilon))
     return _bound(people, scale, wide, neighbours == "replace", beta)
 
@@ -108,8 +108,8 @@ def gaussian_people(
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
-    scale, wanted = _positive("sigma", sigma), _positive("error", error)
-    wide = None if reach is None else _positive("reach", reach)
+    scale, wanted = parameters.positive("sigma", sigma), parameters.positive("error", error)
+    wide = None if reach is None else parameters.positive("reach", reach)
     replaced = neighbours == "replace"
     shares = people_of(as_budgets(epsilon))
 
@@ -208,9 +208,3 @@ def _beta(confidence: object) -> float:
     if checked <= 0.5:
         raise ArgumentError(f"confidence={confidence!r} must be above 0.5 for a bound.")
     return 1.0 - checked
-
-
-def _positive(name: str, value: object) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < math.inf:
-        return float(value)
-    raise ArgumentError(f"{name}={value!r} must be a number above 0, and finite.")

@@ -11,7 +11,14 @@ from epsilons import parameters
 from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.theory.mean import SAFE
-from epsilons.theory.worlds import SortedPeople, golden, last_true, local_square, people_of, pull
+from epsilons.theory.worlds import (
+    SortedPeople,
+    golden,
+    local_square,
+    people_of,
+    pull,
+    widest_gap,
+)
 from epsilons.types import Floats, LossOfOne
 
 _WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
@@ -102,15 +109,10 @@ def local_vector_error(
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
         raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")
-    if (
-        isinstance(radius, bool)
-        or not isinstance(radius, (int, float))
-        or not 0 < radius < math.inf
-    ):
-        raise ArgumentError(f"radius={radius!r} must be a number above 0, and finite.")
+    size = parameters.positive("radius", radius)
     people, beta = _checked(epsilon, loss, confidence)
     line = 2.0 * (_unit_rmse(people) if beta is None else _unit_gap(people, beta))
-    return SAFE * radius * max(line, math.sqrt(_cube_square(people, dimension, beta)))
+    return SAFE * size * max(line, math.sqrt(_cube_square(people, dimension, beta)))
 
 
 def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[SortedPeople, float | None]:
@@ -128,10 +130,7 @@ def _unit_rmse(people: SortedPeople) -> float:
 
 def _unit_gap(people: SortedPeople, beta: float) -> float:
     """The largest gap at which reports on coins of probability ½ ± gap are indistinguishable."""
-    if beta >= 0.5:
-        return 0.0
-    need = math.log(4.0 * beta) + math.log1p(-beta)
-    return last_true(lambda gap: _log_affinity(people, gap) > need, 1e-12, 0.5)
+    return widest_gap(lambda gap: _log_affinity(people, gap), beta)
 
 
 def _log_affinity(people: SortedPeople, gap: float) -> float:

@@ -196,7 +196,8 @@ def _quantile(
 ) -> float:
     """An error on a unit range that every method exceeds with probability above β."""
     if assumption.sampled:
-        return widest_gap(people if replaced else people.times(2.0), beta)
+        exchanged = people if replaced else people.times(2.0)
+        return widest_gap(lambda gap: log_coins(exchanged, gap), beta)
     if assumption.related is not False:
         worth = math.log(cells - 1.0) + math.log1p(-beta) - math.log(beta)
         if not replaced:

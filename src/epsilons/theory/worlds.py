@@ -247,15 +247,19 @@ def chain_reach(people: SortedPeople, worth: float) -> int:
     return reached + min(max(more, 0), int(people.counts[whole]))
 
 
-def widest_gap(people: SortedPeople, beta: float) -> float:
+def widest_gap(log_affinity: Callable[[float], float], beta: float) -> float:
     """The largest gap at which coins with probabilities ½ ± gap are indistinguishable.
 
     Proof: docs/proofs/limits.md (9).
+
+    Args:
+        log_affinity: function from a gap to the log of (affinity of releases about both coins)².
+        beta: the probability of an error.
     """
     if beta >= 0.5:
         return 0.0
     need = math.log(4.0 * beta) + math.log1p(-beta)
-    return last_true(lambda gap: log_coins(people, gap) > need, 1e-12, 0.5)
+    return last_true(lambda gap: log_affinity(gap) > need, 1e-12, 0.5)
 
 
 # Randomly assigned coins: the information in a private release about the number of ones.
@@ -283,13 +287,12 @@ def dealt_square(people: SortedPeople) -> float:
     n = people.n
     some = sizes(n)
     each = 1.0 / (some.astype(np.float64) + 1.0)
-    shown = _error(each + 3.0 * each**2 + _Told(people, some).by_one(3.0 * each))
+    shown = _error(each + 3.0 * each**2 + _told_by_one(people, some, 3.0 * each))
     middle = n // 2
     wide = np.unique(np.geomspace(1.0, max(middle, 1), _WIDTHS).astype(np.int64))
-    everyone = _Told(people, np.full_like(wide, n))
     prior = 4.0 * np.sin(0.25 * math.pi / (wide + 1.0)) ** 2
     zeros = (n - middle - wide).astype(np.float64) + 1.0
-    alone = _error(prior + everyone.by_one(1.0 / zeros))
+    alone = _error(prior + _told_by_one(people, np.full_like(wide, n), 1.0 / zeros))
     return float(max(shown.max(), alone.max())) / n**2
 
 
@@ -301,33 +304,26 @@ def _error(distance: Floats) -> Floats:
     return np.maximum(0.25 * (1.0 / distance - 1.0), 0.0)
 
 
-class _Told:
-    """Information in a release about the number of ones among the k strictest people.
+def _told_by_one(people: SortedPeople, some: Integers, inverse: Floats) -> Floats:
+    """Bound on the squared Hellinger distance between releases for adjacent numbers of ones.
+
+    Proof: docs/proofs/limits.md (15).
 
     Args:
         people: the people.
-        some: the values of k, as an array.
+        some: the numbers k of strictest people among whom the ones are.
+        inverse: for each k, a bound on E[1/m], where m is the number of people who can change.
     """
+    levels = np.minimum(people.levels, _MOST)
 
-    def __init__(self, people: SortedPeople, some: Integers) -> None:
-        levels = np.minimum(people.levels, _MOST)
-        up, down = np.expm1(levels), -np.expm1(-levels)
-        self._up, self._ups = (sums_of(people, each, some) / some for each in (up, up**2))
-        self._down, self._downs = (sums_of(people, each, some) / some for each in (down, down**2))
-        self._left = np.sqrt(sums_of(people, np.exp(-levels), some) / some)
+    def mean(column: Floats) -> Floats:
+        return np.asarray(sums_of(people, column, some) / some)
 
-    def by_one(self, inverse: Floats) -> Floats:
-        """Bound on the squared Hellinger distance between releases for adjacent numbers of ones.
-
-        Proof: docs/proofs/limits.md (15).
-
-        Args:
-            inverse: a bound on E[1/m], where m is the number of people who can change.
-        """
-        left = self._left
-        rise = np.square(self._up / (1.0 + np.sqrt(1.0 + self._up))) + self._ups * inverse
-        fall = np.square(self._down / (1.0 + left)) + self._downs * inverse / left**3
-        return np.asarray(np.sqrt(rise * fall))
+    up, down = np.expm1(levels), -np.expm1(-levels)
+    ups, downs, left = mean(up), mean(down), np.sqrt(mean(np.exp(-levels)))
+    rise = np.square(ups / (1.0 + np.sqrt(1.0 + ups))) + mean(up**2) * inverse
+    fall = np.square(downs / (1.0 + left)) + mean(down**2) * inverse / left**3
+    return np.asarray(np.sqrt(rise * fall))
 
 
 # Randomly assigned values: a few random people change, not the strictest people.

@@ -237,9 +237,8 @@ def _coins(mechanism: Any, tools: Tools) -> Found:
             np.atleast_1d(np.asarray(mechanism.thin(Stream(seed), people, each), dtype=object))
             for each in (places, other)
         ]
-        far = 2 * weight * int(mechanism.reach) if spread else weight
         tried += 1
-        wrong += int(np.abs(totals[0] - totals[1]).sum()) > far
+        wrong += int(np.abs(totals[0] - totals[1]).sum()) > unit
     yield Comparison(
         f"{mechanism.kind}: totals of neighbours under the same coins", tried, wrong == 0
     )
@@ -247,36 +246,38 @@ def _coins(mechanism: Any, tools: Tools) -> Found:
 
 def counts_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check counts of people, in which each cell has its own law."""
-    yield _totals(mechanism, tools)
-    laws = [one_number(law, 128) for law in mechanism.laws]
-    total = a_total(mechanism, tools.chance)
-    rows = max(4, min(_SINGLE, _VALUES // max(len(laws), 1)))
-    table = []
-    for _ in range(rows):
-        noise = zip(laws, mechanism.draw(tools.source, total), total, strict=True)
-        parts = [uniforms(law, (int(x) - int(t),), tools.chance)[0] for law, x, t in noise]
-        table.append(parts)
-    chance = strangeness(np.array(table), tools.chance)
-    yield Comparison("counts: noise drawn one at a time", rows, chance)
+    return _entries(mechanism, tools, dict(enumerate(mechanism.laws)), len(mechanism.laws))
 
 
 def parallel_drawn(mechanism: Any, tools: Tools) -> Found:
     """Check one sum per group, in which each group has its own law."""
+    laws = {at: part.law for at, part in enumerate(mechanism.parts) if part is not None}
+    if len(laws) > _GROUPS:
+        some = sorted(tools.chance.choice([*laws], _GROUPS, replace=False).tolist())
+        laws = {at: laws[at] for at in some}
+    return _entries(mechanism, tools, laws, len(mechanism.parts))
+
+
+def _entries(mechanism: Any, tools: Tools, laws: dict[int, Any], width: int) -> Found:
+    """Check independent noise: the entries of a draw, each with its own law.
+
+    Args:
+        mechanism: the mechanism.
+        tools: sources of randomness.
+        laws: the declared law of each entry to check.
+        width: the number of all entries of a draw.
+    """
     yield _totals(mechanism, tools)
-    drawn = [at for at, part in enumerate(mechanism.parts) if part is not None]
-    if len(drawn) > _GROUPS:
-        drawn = sorted(tools.chance.choice(drawn, _GROUPS, replace=False).tolist())
-    laws = [one_number(mechanism.parts[at].law, 128) for at in drawn]
+    pieces = {at: one_number(law, 128) for at, law in laws.items()}
     total = a_total(mechanism, tools.chance)
-    rows = max(4, min(_SINGLE, _VALUES // len(mechanism.parts)))
+    rows = max(4, min(_SINGLE, _VALUES // max(width, 1)))
     table = []
     for _ in range(rows):
-        row = mechanism.draw(tools.source, total=total)
-        each = zip(laws, drawn, strict=True)
-        noise = [(law, int(row[at]) - int(total[at])) for law, at in each]
+        pairs = [*zip(mechanism.draw(tools.source, total=total), total, strict=True)]
+        noise = [(law, int(pairs[at][0]) - int(pairs[at][1])) for at, law in pieces.items()]
         table.append([uniforms(law, (x,), tools.chance)[0] for law, x in noise])
     chance = strangeness(np.array(table), tools.chance)
-    yield Comparison("parallel: noise drawn one at a time", rows, chance)
+    yield Comparison(f"{mechanism.kind}: noise drawn one at a time", rows, chance)
 
 
 def selection_drawn(mechanism: Any, tools: Tools) -> Found:

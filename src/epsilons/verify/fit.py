@@ -252,7 +252,7 @@ def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
     above = chance.random() < 0.5 if x == 0 else x > 0
-    return (min(place, 1.0 - 2.0**-53) + above) / 2.0
+    return (cut(place) + above) / 2.0
 
 
 def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[float]:
@@ -262,7 +262,7 @@ def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[f
     """
     size = abs(x) + abs(y)
     far, near = beyond(law, size + 1), beyond(law, size)
-    out = min(far + chance.random() * (near - far), 1.0 - 2.0**-53)
+    out = cut(far + chance.random() * (near - far))
     if size == 0:
         return [out, chance.random()]
     if x > 0 and y >= 0:
@@ -273,7 +273,12 @@ def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[f
         quarter, along = 2, -y
     else:
         quarter, along = 3, x
-    return [out, min((quarter + along / size + chance.random() / size) / 4.0, 1.0 - 2.0**-53)]
+    return [out, cut((quarter + along / size + chance.random() / size) / 4.0)]
+
+
+def cut(number: float) -> float:
+    """Clip to [0, 1), because float rounding can leave this interval."""
+    return min(max(number, 0.0), 1.0 - 2.0**-53)
 
 
 def beyond(law: LawPieces, distance: int) -> float:

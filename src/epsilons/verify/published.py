@@ -177,8 +177,9 @@ class Published:
             ("Unit of privacy", unit.get(first.person, f'all rows with the same "{first.person}"')),
         ]
         for one in self._each:
-            facts = (part.facts for block in one.sheet().blocks for part in block if _lists(part))
-            values = [fact.words for each in facts for fact in each if fact.name == "Values"]
+            parts = [part for block in one.sheet().blocks for part in block]
+            lists = [part.facts for part in parts if hasattr(part, "facts")]
+            values = [fact.words for facts in lists for fact in facts if fact.name == "Values"]
             found += [(f"Values of {one.name or one.statistic}", each) for each in values]
         return found
 
@@ -248,11 +249,6 @@ class Published:
         rows = [f"  {field}: {why}" for field, why in self.problems.items()]
         verdict = "Reports of so many categories are not enumerated: see ep.verify.exact_channel."
         return "\n".join([head, *rows, str(self.verdict or verdict)])
-
-
-def _lists(part: object) -> bool:
-    """Whether a part of a sheet lists facts."""
-    return hasattr(part, "facts")
 
 
 def published(text: str) -> Published:

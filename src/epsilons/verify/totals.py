@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+from types import SimpleNamespace as Tally
 from typing import Any, Final
 
 import numpy as np
@@ -42,17 +42,12 @@ def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
 
 def a_total(mechanism: Any, chance: Random) -> Any:
     """Return the total of a random data set, in the form in which a release passes it to `draw`."""
-    return _SOME[mechanism.kind](mechanism, chance)
+    return mechanism.total(_TALLIES[mechanism.kind](mechanism, chance))
 
 
-def _tally(**given: Any) -> SimpleNamespace:
-    """Return a tally with the given fields, such as levels, counts, cells, sums or squares."""
-    return SimpleNamespace(**given)
-
-
-def _halves(*sums: Any) -> SimpleNamespace:
+def _halves(*sums: Any) -> Tally:
     """Return the tally of several sums. Each sum has two cells, and only the first is read."""
-    return _tally(cells=np.stack([each for own in sums for each in (own, -own)], axis=1))
+    return Tally(cells=np.stack([each for own in sums for each in (own, -own)], axis=1))
 
 
 def _share(chance: Random, whole: int) -> int:
@@ -62,7 +57,7 @@ def _share(chance: Random, whole: int) -> int:
 
 def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
     grid, reach = int(mechanism.grid), int(mechanism.reach)
-    for level in _levels(mechanism, chance, len(mechanism.weights)):
+    for level in _levels(mechanism, chance):
         sums = _sums(mechanism, chance)
         # Remove one person of the level, and add two different replacements.
         rest = min(int(sums[level]), (max(int(mechanism.counts[level]), 1) - 1) * grid)
@@ -70,7 +65,7 @@ def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
         first, second = sums.copy(), sums.copy()
         first[level], second[level] = rest + ends[0], rest + ends[1]
         far = -(-int(mechanism.weights[level]) * reach // grid)
-        totals = (operator.index(mechanism.total(_tally(sums=each))) for each in (first, second))
+        totals = (operator.index(mechanism.total(Tally(sums=each))) for each in (first, second))
         yield abs(next(totals) - next(totals)) <= far
 
 
@@ -84,7 +79,7 @@ def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 def _several(mechanism: Any, chance: Random) -> Iterator[bool]:
     """Yield, for random replacements of one person, whether all sums move as declared."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
-    for level in _levels(mechanism, chance, len(mechanism.weights)):
+    for level in _levels(mechanism, chance):
         pairs: list[list[Any]] = [[], []]
         for sums in _several_sums(mechanism, chance):
             rest = min(int(sums[level]), (max(int(mechanism.counts[level]), 1) - 1) * grid)
@@ -107,64 +102,51 @@ def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
     Some values are inside the range, because squares are equal at both ends of it.
     """
     grid, reach = int(mechanism.grid), int(mechanism.reach)
-    for level in _levels(mechanism, chance, len(mechanism.weights)):
+    for level in _levels(mechanism, chance):
         rest = _people(mechanism, chance)
         pairs = []
         for _ in range(2):
             at = (_share(chance, grid), int(chance.integers(grid + 1)))[chance.integers(2)]
-            moments = [each.copy() for each in rest]
-            moments[0][level] += at
-            moments[1][level] += (2 * at - grid) ** 2 // (4 * grid)
-            pairs.append(mechanism.total(_tally(sums=moments[0], squares=moments[1])))
+            moved = Tally(sums=rest.sums.copy(), squares=rest.squares.copy())
+            moved.sums[level] += at
+            moved.squares[level] += (2 * at - grid) ** 2 // (4 * grid)
+            pairs.append(mechanism.total(moved))
         weight = int(mechanism.weights[level])
         yield _apart(*pairs) <= (-(-weight * reach // grid) + 1 if weight else 0)
 
 
-def _people(mechanism: Any, chance: Random) -> list[npt.NDArray[np.int64]]:
+def _people(mechanism: Any, chance: Random) -> Tally:
     """Return sums and sums of squares for all levels; everyone at a level has the same value."""
     grid = int(mechanism.grid)
     counts = np.maximum(np.asarray(mechanism.counts, dtype=np.int64) - 1, 0)
     places = [_share(chance, grid) for _ in counts]
     squares = [(2 * at - grid) ** 2 // (4 * grid) for at in places]
-    return [counts * np.array(each, dtype=np.int64) for each in (places, squares)]
+    sums, squared = (counts * np.array(each, dtype=np.int64) for each in (places, squares))
+    return Tally(sums=sums, squares=squared)
 
 
 def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
-    shape = (len(mechanism.weights), int(mechanism.cells))
-    most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
-    sums = _cell_sums(mechanism, chance)
-    for trial, level in enumerate(_levels(mechanism, chance, shape[0])[:most]):
-        if trial % _AGAIN == 0:
-            sums = _cell_sums(mechanism, chance)
-        first, second = sums.copy(), sums.copy()
-        for each in (first, second):
-            _spread(each, level, mechanism, chance)
-        far = 2 * int(mechanism.weights[level]) * int(mechanism.reach)
-        totals = [mechanism.total(_tally(cells=each)) for each in (first, second)]
-        yield _apart(*totals) <= far
-
-
-def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
     """Yield, for random replacements of one person, whether the cells move as declared.
 
-    The sum over all cells must not change, because it includes everyone.
+    The sum over closed cells must not change, because it includes everyone.
     """
-    shape = (len(mechanism.weights), int(mechanism.cells))
-    most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
-    sums = _everyone(mechanism, chance)
-    for trial, level in enumerate(_levels(mechanism, chance, shape[0])[:most]):
+    closed, reach = mechanism.kind == "closed cells", int(mechanism.reach)
+    made = _everyone if closed else _cell_sums
+    most = max(3, min(_MOST, _WORK // (len(mechanism.weights) * int(mechanism.cells))))
+    sums = made(mechanism, chance)
+    for trial, level in enumerate(_levels(mechanism, chance)[:most]):
         if trial % _AGAIN == 0:
-            sums = _everyone(mechanism, chance)
-        # Remove one person from a cell that has one, and add two different replacements.
-        there = np.flatnonzero(sums[level] >= int(mechanism.reach))
-        first, second = sums.copy(), sums.copy()
-        for each in (first, second):
-            each[level, there[0]] -= int(mechanism.reach)
+            sums = made(mechanism, chance)
+        rest = sums.copy()
+        if closed:  # remove one person from a cell that has one
+            rest[level, np.flatnonzero(rest[level] >= reach)[0]] -= reach
+        # Add two different replacements.
+        pair = rest.copy(), rest.copy()
+        for each in pair:
             _spread(each, level, mechanism, chance)
-        far = 2 * int(mechanism.weights[level]) * int(mechanism.reach)
-        before, after = (mechanism.total(_tally(cells=each)) for each in (first, second))
-        whole = sum(map(int, np.asarray(before).tolist()))
-        same = whole == sum(map(int, np.asarray(after).tolist()))
+        before, after = (mechanism.total(Tally(cells=each)) for each in pair)
+        same = not closed or sum(map(int, before)) == sum(map(int, after))
+        far = 2 * int(mechanism.weights[level]) * reach
         yield same and _apart(before, after) <= far
 
 
@@ -203,7 +185,7 @@ def _spread(sums: Any, row: int, mechanism: Any, chance: Random) -> None:
 def _open_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
     for rungs, level in _ladders(mechanism, chance):
         before = _cell_tally(mechanism, rungs, chance)
-        after = _tally(**{**vars(before), "cells": before.cells.copy()})
+        after = Tally(**{**vars(before), "cells": before.cells.copy()})
         row = int(np.flatnonzero(rungs == level)[0])
         _spread(after.cells, row, mechanism, chance)
         far = int(mechanism.weights[level]) * int(mechanism.reach)
@@ -232,14 +214,19 @@ def _buckets(chance: Random) -> tuple[Any, Any]:
     return buckets, chance.integers(0, 2**20, size=len(buckets))
 
 
-def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
-    cells, reach = int(mechanism.cells), int(mechanism.reach)
-    counts = chance.integers(0, 50, size=len(rungs))
-    sums = np.zeros((len(rungs), cells), dtype=np.int64)
-    for row, count in enumerate(counts.tolist()):
-        np.add.at(sums[row], chance.integers(cells, size=count), reach)
+def _count_tally(mechanism: Any, rungs: Any, chance: Random) -> Tally:
+    """Return the tally of random numbers of people on these rungs."""
     levels = np.asarray(mechanism.levels)[rungs]
-    return _tally(levels=levels, counts=counts, cells=sums)
+    return Tally(levels=levels, counts=chance.integers(0, 50, size=len(rungs)))
+
+
+def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Tally:
+    tally = _count_tally(mechanism, rungs, chance)
+    cells, reach = int(mechanism.cells), int(mechanism.reach)
+    tally.cells = np.zeros((len(rungs), cells), dtype=np.int64)
+    for row, count in enumerate(tally.counts.tolist()):
+        np.add.at(tally.cells[row], chance.integers(cells, size=count), reach)
+    return tally
 
 
 def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
@@ -252,7 +239,7 @@ def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
     for rungs, level in _ladders(mechanism, chance):
         before = _sum_tally(mechanism, rungs, chance)
         row = rungs == level
-        after = _tally(**vars(before))
+        after = Tally(**vars(before))
         after.counts = before.counts + row
         after.sums = before.sums + row * _share(chance, int(mechanism.grid))
         pairs = (mechanism.total(before), mechanism.total(after))
@@ -262,20 +249,20 @@ def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
         yield counted == whole * far and 0 <= moved * whole <= far * whole * whole
 
 
-def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
-    counts = chance.integers(0, 50, size=len(rungs))
-    grid = int(mechanism.grid)
-    sums = np.array([_share(chance, n * grid) for n in counts.tolist()], dtype=np.int64)
-    levels = np.asarray(mechanism.levels)[rungs]
-    return _tally(levels=levels, counts=counts, sums=sums)
+def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Tally:
+    tally = _count_tally(mechanism, rungs, chance)
+    most = [int(mechanism.grid) * count for count in tally.counts.tolist()]
+    tally.sums = np.array([_share(chance, each) for each in most], dtype=np.int64)
+    return tally
 
 
 def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
     """Yield, for random added people, whether they are counted at most once, in their cell."""
     for rungs, level in _ladders(mechanism, chance):
-        levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
-        before = mechanism.total(_tally(levels=levels, counts=counts))
-        after = mechanism.total(_tally(levels=levels, counts=counts + (rungs == level)))
+        tally = _count_tally(mechanism, rungs, chance)
+        before = mechanism.total(tally)
+        tally.counts = tally.counts + (rungs == level)
+        after = mechanism.total(tally)
         expected = np.zeros(len(before), dtype=np.int64)
         cell = int(mechanism.cell_of[level])
         if cell >= 0:
@@ -317,9 +304,9 @@ def _groups(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
     return sums
 
 
-def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
+def _levels(mechanism: Any, chance: Random) -> list[int]:
     """Return the levels to test: random levels with people, repeated if there are few."""
-    there = [i for i in range(count) if int(mechanism.counts[i]) > 0]
+    there = [i for i in range(len(mechanism.weights)) if int(mechanism.counts[i]) > 0]
     if len(there) <= _MOST // 8:
         return (there * (_MOST // max(len(there), 1)))[:_MOST]
     return [int(i) for i in chance.choice(there, size=min(_MOST, len(there)), replace=False)]
@@ -340,24 +327,9 @@ def _apart(first: Any, second: Any) -> int:
     return sum(abs(operator.index(x) - operator.index(y)) for x, y in pairs)
 
 
-def _on_rungs(made: Callable[[Any, Any, Random], Any]) -> Callable[[Any, Random], Any]:
-    def total(mechanism: Any, chance: Random) -> Any:
-        rungs, _ = next(_ladders(mechanism, chance))
-        return mechanism.total(made(mechanism, rungs, chance))
-
-    return total
-
-
-def _some_squares(mechanism: Any, chance: Random) -> Any:
-    sums, squares = _people(mechanism, chance)
-    return mechanism.total(_tally(sums=sums, squares=squares))
-
-
-def _some_counts(mechanism: Any, chance: Random) -> Any:
-    rungs, _ = next(_ladders(mechanism, chance))
-    levels = np.asarray(mechanism.levels)[rungs]
-    counts = chance.integers(0, 50, size=len(rungs))
-    return mechanism.total(_tally(levels=levels, counts=counts))
+def _on_rungs(made: Callable[[Any, Any, Random], Tally]) -> Callable[[Any, Random], Tally]:
+    """Return a function that makes the tally of random people on random rungs."""
+    return lambda mechanism, chance: made(mechanism, next(_ladders(mechanism, chance))[0], chance)
 
 
 TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
@@ -365,7 +337,7 @@ TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "sum and squares": _squares,
     "several sums": _several,
     "cells": _cells,
-    "closed cells": _closed_cells,
+    "closed cells": _cells,
     "open cells": _open_cells,
     "octaves": _octaves,
     "open octaves": _octaves,
@@ -374,21 +346,18 @@ TOTALS: Final[dict[str, Callable[[Any, Random], Iterator[bool]]]] = {
     "parallel": _parallel,
 }
 
-_SOME: Final[dict[str, Callable[[Any, Random], Any]]] = {
-    "sum": lambda mechanism, chance: mechanism.total(_tally(sums=_sums(mechanism, chance))),
-    "sampled sum": lambda mechanism, chance: mechanism.total(_tally(sums=_sums(mechanism, chance))),
-    "sum and squares": _some_squares,
-    "several sums": lambda mechanism, chance: mechanism.total(
-        _halves(*_several_sums(mechanism, chance))
-    ),
-    "cells": lambda mechanism, chance: mechanism.total(_tally(cells=_cell_sums(mechanism, chance))),
-    "closed cells": lambda mechanism, chance: mechanism.total(
-        _tally(cells=_everyone(mechanism, chance))
-    ),
+_TALLIES: Final[dict[str, Callable[[Any, Random], Any]]] = {
+    "sum": lambda mechanism, chance: Tally(sums=_sums(mechanism, chance)),
+    "sampled sum": lambda mechanism, chance: Tally(sums=_sums(mechanism, chance)),
+    "sum and squares": _people,
+    "several sums": lambda mechanism, chance: _halves(*_several_sums(mechanism, chance)),
+    "cells": lambda mechanism, chance: Tally(cells=_cell_sums(mechanism, chance)),
+    "closed cells": lambda mechanism, chance: Tally(cells=_everyone(mechanism, chance)),
     "open cells": _on_rungs(_cell_tally),
-    "octaves": lambda mechanism, chance: mechanism.total(_buckets(chance)),
-    "open octaves": lambda mechanism, chance: mechanism.total(_buckets(chance)),
+    "octaves": lambda _, chance: _buckets(chance),
+    "open octaves": lambda _, chance: _buckets(chance),
     "two sums": _on_rungs(_sum_tally),
-    "counts": _some_counts,
-    "parallel": lambda mechanism, chance: mechanism.total(_halves(*_groups(mechanism, chance).T)),
+    "counts": _on_rungs(_count_tally),
+    "parallel": lambda mechanism, chance: _halves(*_groups(mechanism, chance).T),
 }
+"""For each kind, a function that makes what `total` reads of a random data set."""

@@ -11,9 +11,10 @@ import epsilons as ep
 from epsilons.papers.figures.artefact import REGIMES, Artefact, ExperimentRun, Result, Row, lines
 
 MEAN, SIGMA = 1000.0, 2.0
-_REACH = 4.0
-"""Half-width, in standard deviations, of the range of the oracle, a method that knows the true
-mean."""
+_ORACLE: dict[str, Any] = {"bounds": (MEAN - 4.0 * SIGMA, MEAN + 4.0 * SIGMA), **REGIMES["iid"]}
+"""The question of the oracle, a method that knows the true mean."""
+
+_UNKNOWN: dict[str, Any] = {"bounds": None, "shape": "gaussian", **REGIMES["iid"]}
 
 
 def log_uniform(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
@@ -33,24 +34,10 @@ def errors(
         try:
             if method == "diffusion":
                 release = ep.papers.diffused_mean(values, epsilon=epsilon, source=source)
-            elif method == "oracle":
-                release = ep.mean(
-                    values,
-                    epsilon=epsilon,
-                    bounds=(MEAN - _REACH * SIGMA, MEAN + _REACH * SIGMA),
-                    **REGIMES["iid"],
-                    source=source,
-                )
             else:
+                asked = _ORACLE if method == "oracle" else {**_UNKNOWN, "method": method}
                 release = ep.mean(
-                    values,
-                    epsilon=epsilon,
-                    bounds=None,
-                    shape="gaussian",
-                    **REGIMES["iid"],
-                    method=method,
-                    neighbours=neighbours,
-                    source=source,
+                    values, epsilon=epsilon, **asked, neighbours=neighbours, source=source
                 )
         except ep.errors.BudgetError:
             found.append(np.nan)

@@ -23,11 +23,10 @@ _PUBLIC_SHARE = 1000
 _EPSILON_2 = 0.03
 
 
-def ratio(budgets: Mapping[float, int]) -> float:
+def ratio(budgets: Mapping[float, int] | ep.Budgets) -> float:
     """Return the mean squared error of the best threshold, relative to the best affine rule."""
-    people = ep.Budgets(budgets)
-    threshold = ep.allocate(people, **REGIMES["iid"], method="threshold").risk
-    return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk
+    threshold = ep.allocate(budgets, **REGIMES["iid"], method="threshold").risk
+    return threshold / ep.allocate(budgets, **REGIMES["iid"], method="affine").risk
 
 
 def _ratios(run: ExperimentRun, second: float) -> list[Row]:
@@ -113,33 +112,27 @@ def _example(run: ExperimentRun) -> Result:
             ("10⁴ at 0.001, 12 public: ratio", {0.001: 10_000, math.inf: 12}, 1.95),
         ]
     ):
-        people = ep.Budgets(budgets)
         if what.endswith("ratio"):
             ours = ratio(budgets)
         else:
             method: Any = what.rsplit(" ", 1)[1]
-            ours = ep.allocate(people, **REGIMES["iid"], method=method).risk
+            ours = ep.allocate(budgets, **REGIMES["iid"], method=method).risk
         rows.append({"what": what, "printed": printed, "ours": ours, "difference": ours - printed})
     return Result(
         rows, "The exact figures of Example 1, and the ratio that the text rounds to 1.95."
     )
 
 
-def construction(m: int) -> dict[float, int]:
-    """Return the budgets of Theorem 3: 2^{i−1} people at ε = 2^{−(i−1)}, for i = 1, …, m."""
-    return {2.0 ** -(i - 1): 2 ** (i - 1) for i in range(1, m + 1)}
-
-
 def _theorem(run: ExperimentRun) -> Result:
     rows: list[Row] = []
     for m in run.each(range(2, 21)):
-        found = ratio(construction(m))
+        found = ratio(ep.theory.unthresholdable(m))
         rows += [
             {"m": m, "ratio": found, "which": "construction"},
             {"m": m, "ratio": m * m / 5.0, "which": "m²/5, promised"},
             {"m": m, "ratio": float(m * m), "which": "m², the largest possible"},
         ]
-    worst = min(ratio(construction(m)) / (m * m / 5.0) for m in range(2, 21))
+    worst = min(ratio(ep.theory.unthresholdable(m)) / (m * m / 5.0) for m in range(2, 21))
     return Result(
         rows,
         f"The construction reaches at least {worst:.2f} times m²/5 for m = 2, …, 20. (The theorem "

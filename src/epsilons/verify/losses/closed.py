@@ -21,7 +21,7 @@ import numpy as np
 
 from epsilons.errors import PrivacyError
 from epsilons.types import Floats
-from epsilons.verify.fit import IMPOSSIBLE
+from epsilons.verify.fit import IMPOSSIBLE, cut
 from epsilons.verify.losses.laws import LawPieces, declared, whole
 
 _ASKED: Final = 600
@@ -44,7 +44,7 @@ def table(law: Any, cells: Any) -> LawPieces:
     """
     count = whole(cells, 2, "The number of cells")
     pieces = declared(law, ("closed",))
-    if pieces.steps != 1 or pieces.inner != 1:
+    if pieces.steps != 1:
         raise PrivacyError("Stairs are for one sum: several sums may each cross a stair.")
     if whole(law.cells, 2, "The number of cells of the noise") != count:
         raise PrivacyError("The noise does not have one number for each cell.")
@@ -94,7 +94,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
     far, near = _above(law, k, r), _above(law, k, r - 1)
     size = far + chance.random() * (near - far)
     if j == 0:
-        return [_cut(size), *(chance.random() for _ in range(_NUMBERS - 1))]
+        return [cut(size), *(chance.random() for _ in range(_NUMBERS - 1))]
     others = [place for place, each in enumerate(noise) if each <= 0]
     one = noise[up[chance.integers(j)]]
     other = 1 - noise[others[chance.integers(k - j)]]
@@ -107,12 +107,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
         _between(_part(r, j, one + 1), _part(r, j, one), chance),
         _between(_part(r + k - j, k - j, other + 1), _part(r + k - j, k - j, other), chance),
     ]
-    return [_cut(each) for each in found]
-
-
-def _cut(number: float) -> float:
-    """Clip to [0, 1), because float rounding can leave this interval."""
-    return min(max(number, 0.0), 1.0 - 2.0**-53)
+    return [cut(each) for each in found]
 
 
 def _between(far: float, near: float, chance: np.random.Generator) -> float:

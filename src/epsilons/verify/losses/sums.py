@@ -16,6 +16,7 @@ import numpy as np
 
 from epsilons.errors import PrivacyError
 from epsilons.types import Floats
+from epsilons.verify.fit import cut
 from epsilons.verify.losses.closed import table
 from epsilons.verify.losses.laws import LawPieces, declared, one_number, two_numbers, whole
 from epsilons.verify.verdict import Verdict, budgets_of
@@ -313,7 +314,7 @@ def vector(law: Any, sums: int) -> LawPieces:
             different.
     """
     pieces = declared(law, ("cube",))
-    if pieces.steps != 1 or pieces.inner != 1:
+    if pieces.steps != 1:
         raise PrivacyError("Stairs are for one sum: several sums may each cross a stair.")
     if whole(law.dimension, 1, "The dimension of the noise") != sums:
         raise PrivacyError("The noise does not have one number for each sum.")
@@ -352,7 +353,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
     far, near = _above(law, d, most), _above(law, d, most - 1)
     found = [far + chance.random() * (near - far)]
     if most == 0:
-        return [_cut(found[0]), *(chance.random() for _ in range(d + 1))]
+        return [cut(found[0]), *(chance.random() for _ in range(d + 1))]
     first = next(place for place, each in enumerate(noise) if abs(each) == most)
     # The index of the first entry of size M is geometric with ratio (2M − 1)/(2M + 1), below d.
     fall = (
@@ -368,12 +369,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
             found.append(
                 float(Fraction(each + half, 2 * half + 1)) + chance.random() / (2 * half + 1)
             )
-    return [_cut(each) for each in found]
-
-
-def _cut(number: float) -> float:
-    """Clip to [0, 1), because float rounding can leave this interval."""
-    return min(max(number, 0.0), 1.0 - 2.0**-53)
+    return [cut(each) for each in found]
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, get_args
@@ -14,13 +14,13 @@ from epsilons.errors import ArgumentError
 from epsilons.types import Place
 from epsilons.verify.replaying.columns import ROLES, ColumnKind
 
-__all__ = ["GROUPS", "changes_of_marks", "columns_of", "known_marks", "of_columns", "public_groups"]
+__all__ = ["GROUPS", "changes_of_marks", "known_marks", "public_groups"]
 
 
 # Columns other than values ("marks") and their changes: groups, and the filter `where`.
 #
-# A question with such columns has two members: `columns`, a mapping from the names in `Change` to
-# columns, and `of_columns`, which returns the same question on other columns.
+# A question has two members for this: `columns`, a mapping from the names in `Change` to columns,
+# and `of_columns`, which returns the same question on other columns.
 
 VALUES: Final = ("values", "x", "y")
 """The value columns; x and y are for questions about two columns."""
@@ -40,21 +40,6 @@ _TRUTH: Final[dict[str, list[Any]]] = {
     "objects": [True, False, 1, "true"],
     "cells": ["true", "FALSE", "yes", "", "1"],
 }
-
-
-def columns_of(question: Any) -> dict[str, Any]:
-    """Return the columns of a question, by role."""
-    values = {role: getattr(question, role) for role in VALUES if hasattr(question, role)}
-    found: dict[str, Any] = getattr(question, "columns", values)
-    return dict(found)
-
-
-def of_columns(question: Any, columns: dict[str, Any]) -> Any:
-    """Return the same question on other columns."""
-    own = {role: columns[role] for role in columns_of(question)}
-    if hasattr(question, "of_columns"):
-        return question.of_columns(own)
-    return replace(question, **own)
 
 
 def public_groups(question: Any) -> bool:
@@ -139,7 +124,7 @@ def _entries(labels: list[Any], kind: ColumnKind) -> list[Any]:
     entries = [label[0] if isinstance(label, tuple) else label for label in labels]
     entries = [entry for entry in entries if not isinstance(entry, float) or abs(entry) < 1e300]
     if kind.family == "cells":
-        return [str(entry).lower() if isinstance(entry, bool) else str(entry) for entry in entries]
+        return [_cell(entry) for entry in entries]
     if kind.family == "float":
         return [float(entry) for entry in entries]
     return entries

@@ -9,10 +9,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -252,13 +254,12 @@ def table_of(given: Row, data: Any, text_form: TextForm, folder: Path) -> GivenT
     Raises:
         ArgumentError: data of this type cannot be changed.
     """
+    names = {role: each for role, each in given.items() if _is_column(role, each)}
     if data is None:
-        kept = {role: each for role, each in given.items() if _is_column(role, each)}
-        columns = {role: column_of(each, role) for role, each in kept.items()}
+        columns = {role: column_of(each, role) for role, each in names.items()}
         return ColumnTable(columns, lambda made: made)
     import narwhals as nw
 
-    names = {role: each for role, each in given.items() if _is_column(role, each)}
     if isinstance(data, (str, os.PathLike)):
         path = Path(os.path.expanduser(os.fspath(data)))
         if any(each in path.name.lower() for each in (".jsonl", ".ndjson", ".xlsx")):
@@ -270,7 +271,7 @@ def table_of(given: Row, data: Any, text_form: TextForm, folder: Path) -> GivenT
             return TextTable.read(path, names, text_form, folder)
         own = f"{path}/[!._]*.parquet" if path.is_dir() else str(path)
         held = nw.read_parquet(own, backend="polars")
-        return _of_frame(held.to_native(), names, _Parquet(folder))
+        return _of_frame(held.to_native(), names, partial(_written, folder, itertools.count(1)))
     data = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_like_dataframe(data):
         # pandas allows duplicate column names, which Narwhals rejects.
@@ -318,24 +319,13 @@ def _is_column(role: str, given: Any) -> bool:
     return role != "epsilon" or isinstance(given, str) or hasattr(given, "__len__")
 
 
-class _Parquet:
-    """A function that writes frames to numbered Parquet files.
+def _written(folder: Path, numbers: Iterator[int], frame: Any) -> str:
+    """Write a frame to the next of several numbered Parquet files, and return its path."""
+    import narwhals as nw
 
-    Args:
-        folder: the folder for the files.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._count = 0
-
-    def __call__(self, frame: Any) -> str:
-        import narwhals as nw
-
-        self._count += 1
-        path = self._folder / f"{self._count}.parquet"
-        nw.from_native(frame, eager_only=True).write_parquet(path)
-        return str(path)
+    path = folder / f"{next(numbers)}.parquet"
+    nw.from_native(frame, eager_only=True).write_parquet(path)
+    return str(path)
 
 
 def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> ColumnTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,10 +22,8 @@ from epsilons.verify.replaying.changes import (
     RowFacts,
     allowed,
     chosen,
-    columns_of,
     known_marks,
     nasty,
-    of_columns,
     ordinary,
     public_groups,
 )
@@ -138,6 +136,10 @@ class AnyQuestion(Protocol):
     def statistic(self) -> str:
         """The name of the statistic."""
 
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """The columns that it uses, by the names of their fields."""
+
     def call(self, *, epsilon: Column) -> object:
         """Return a call with only this question, given the arguments of a call."""
 
@@ -211,29 +213,34 @@ def replay(
             "question must be one question, such as ep.Mean(…). Replay several one at a time."
         )
     terms = {name: given[name] for name in given if name not in ("question", "changes", "seed")}
-    asked = _Replayed(question, terms)
-    columns = {**columns_of(question), "epsilon": epsilon, "person": person, "weights": weights}
-    first = first_run(question, asked.call(columns), check_seed(seed))
+    columns = {**question.columns, "epsilon": epsilon, "person": person, "weights": weights}
+    first = first_run(question, question.call(**terms), check_seed(seed))
     with tempfile.TemporaryDirectory() as folder:
         form = TextForm(separator, decimal, thousands)
         table = table_of(columns, data, form, Path(folder))
-        trying = _Trying(asked, columns, table, first)
+        trying = _Trying(question, terms, columns, table, first)
         tried = trying.nasty() if changes is None else trying.given(changes)
         outcomes = tuple(trying.outcome(change, row) for change, row in tried)
     return Replay(question.statistic, neighbours, outcomes)
 
 
 @dataclass(frozen=True, eq=False)
-class _Replayed:
-    """A question and the arguments of its call, by name."""
+class _Trying:
+    """Tests changes of one table, one after another.
+
+    Attributes:
+        question: the question.
+        terms: the arguments of its call, by name.
+        arguments: all columns, by parameter.
+        table: the data.
+        first: the run on these data.
+    """
 
     question: Any
     terms: dict[str, Any]
-
-    def call(self, given: dict[str, Any]) -> Any:
-        """Return the call, with the columns or the data in `given` replaced."""
-        changed = {name: each for name, each in given.items() if name in self.terms}
-        return self.question.call(**{**self.terms, **changed})
+    arguments: dict[str, Any]
+    table: GivenTable
+    first: Run
 
     @property
     def private(self) -> bool:
@@ -244,18 +251,8 @@ class _Replayed:
         """Whether data can be rejected with an error that only the curator sees."""
         lenient = getattr(self.question, "other", None) is not None
         policy = self.question.policy("replace")
-        marked = len(columns_of(self.question)) > 1 and policy != "exclude"
+        marked = len(self.question.columns) > 1 and policy != "exclude"
         return not self.private and not lenient and (marked or policy == "error")
-
-
-@dataclass(frozen=True, eq=False)
-class _Trying:
-    """Tests changes of one table, one after another."""
-
-    asked: _Replayed
-    arguments: dict[str, Any]
-    table: GivenTable
-    first: Run
 
     def nasty(self) -> Iterator[tuple[Change, Any]]:
         """Generate built-in changes of three people: smallest budget, last row, largest budget.
@@ -265,12 +262,12 @@ class _Trying:
         """
         rows = self.table.sample()
         usable = self._usable(rows)
-        declared = self.asked.terms["levels"]
+        declared = self.terms["levels"]
         declared = [] if declared is None else declared
         levels = [float(level) for level in getattr(declared, "levels", declared)]
         facts = RowFacts(
-            self.asked.question, self.table.kinds, self.asked.private, self.table.ordered,
-            levels, self.asked.terms["menu"], self.table.has,
+            self.question, self.table.kinds, self.private, self.table.ordered,
+            levels, self.terms["menu"], self.table.has,
         )  # fmt: skip
         if not usable:
             yield from ((change, None) for change in nasty([], [], facts))
@@ -310,13 +307,13 @@ class _Trying:
         """Return the ε of a row; 0 if the row has no person."""
         if self.arguments["person"] is not None and row.get("person") in (None, ""):
             return 0
-        kind, menu = self.table.kinds.get("epsilon"), self.asked.terms["menu"]
+        kind, menu = self.table.kinds.get("epsilon"), self.terms["menu"]
         if menu is not None:
             return chosen(row.get("epsilon"), menu) / self._units([row])
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False) / self._units([row])
         # Add/remove rejects no entry: text in a list or a frame is parsed like text in a file.
-        cells = kind.family == "cells" or self.asked.private
+        cells = kind.family == "cells" or self.private
         return allowed(kind.plain(row.get("epsilon")), cells=cells) / self._units([row])
 
     def _counts(self, row: dict[str, Any]) -> bool:
@@ -336,12 +333,13 @@ class _Trying:
         self._check(change, person, old, new)
         made = self.table.changed(who, new, change.place, self.first.seed)
         given = {**self.arguments, **made}
-        question = of_columns(self.asked.question, given)
+        question = self.question.of_columns({role: given[role] for role in self.question.columns})
+        terms = {name: given.get(name, own) for name, own in self.terms.items()}
         try:
-            found = second_run(question, self.asked.call(given), self.first, person)
+            found = second_run(question, self.question.call(**terms), self.first, person)
         except EpsilonsError as refusal:
             name = type(refusal).__name__
-            if self.asked.refuses and not self._ordinary(old, new):
+            if self.refuses and not self._ordinary(old, new):
                 return ReplayOutcome(change.words, (), moved=False, refused=name)
             found = RunFound((f"refused ({name})",), moved=False)
         except Exception as failure:
@@ -353,7 +351,7 @@ class _Trying:
 
     def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
         """Whether all new values are old or declared values, so the call must accept them."""
-        question, kinds = self.asked.question, self.table.kinds
+        question, kinds = self.question, self.table.kinds
         known = {
             **{role: ordinary(question, kinds[role], role) for role in VALUES if role in kinds},
             **known_marks(question, dict(kinds)),
@@ -401,7 +399,7 @@ class _Trying:
         Raises:
             ArgumentError: the change alters a public fact.
         """
-        if self.asked.private:
+        if self.private:
             return
         weights = {repr(row.get("weights")) for row in (*old, *new)}
         if change.comes or not new or person.before != person.after or len(weights) > 1:
@@ -411,7 +409,7 @@ class _Trying:
                 'or replay with neighbours="add-remove".'
             )
         groups = {role: [row[role] for row in old[:1]] for role in GROUPS if role in self.arguments}
-        if public_groups(self.asked.question) and any(
+        if public_groups(self.question) and any(
             [row[role]] != own for row in new for role, own in groups.items()
         ):
             raise ArgumentError(
