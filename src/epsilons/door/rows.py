@@ -649,7 +649,9 @@ def open(
         weights=weights,
     )
     if given.data is not None:
-        further = [Mark(name, each, kinds[name]) for name, each in given.marks.items()]
+        further = []
+        for name, column_ in given.marks.items():
+            further.append(Mark(name, column_, kinds[name]))
         table = (given.values, given.epsilon, given.data, given.person)
         held = columns.read(*table, kinds["values"], ladder, further)
         held = held if weights is None else weights_engine.marked(held, weights)
