@@ -192,9 +192,9 @@ def test_databases_that_are_asked_by_names_refuse_those_that_are_alike(
 def test_a_ledger_knows_the_people_of_the_column_that_is_named(engine: str, on: Any) -> None:
     data = on(engine, [("id", ROWS), ("ID", PEOPLE), ("eps", OTHERS), ("EPS", BUDGETS)])
     assert sorted(people(data, "ID", lenient=False).ids.to_list()) == [1, 2, 3]
-    found = enrolled(data, "ID", "EPS")
-    assert sorted(found.people.ids.to_list()) == [1, 2, 3]
-    assert found.budgets.tolist() == [0.5] * 3
+    who, budgets = enrolled(data, "ID", "EPS")
+    assert sorted(who.ids.to_list()) == [1, 2, 3]
+    assert budgets.tolist() == [0.5] * 3
 
 
 @pytest.mark.long

@@ -215,6 +215,6 @@ def test_two_words_for_one_budget_are_one_level() -> None:
 def test_an_entry_of_another_type_opens_no_account(tmp_path: Path) -> None:
     """In SQLite, bytes in a column of text are no word, and 1.5 is not the word 1."""
     for given in (words("word", MENU), words("code", {1: 0.1, 2: 0.5, 3: 2.0})):
-        found = enrolled(on_sqlite(TABLE, tmp_path), "who", given, lenient=True)
-        tags = {tag for batch in found.people.tagged() for tag in batch}
+        who, _ = enrolled(on_sqlite(TABLE, tmp_path), "who", given, lenient=True)
+        tags = {tag for batch in who.tagged() for tag in batch}
         assert tags == {f"s:p{place}".encode() for place in range(120)}

@@ -47,7 +47,7 @@ def reference(text: str, columns: int, separator: str = ",", longest: int = 2**2
 
 def read(path: Path, columns: int, separator: str = ",") -> Rows:
     names = [chr(ord("a") + i) for i in range(columns)]
-    file = TextFile(path, (FileError, "{kind}"), separator, zipped=False)
+    file = TextFile(path, (FileError, "{kind}"), separator)
     return file.scan([Role(name, name, "text") for name in names]).collect().rows()
 
 

@@ -142,7 +142,7 @@ def test_rows_of_nobody_are_refused_or_left_out(tmp_path: Path) -> None:
 def test_people_of_arrays_are_numbered_once() -> None:
     who = door.people(None, np.array([5, 3, 5]), lenient=False)
     assert [each for batch in who.tagged() for each in batch] == [b"i:3", b"i:5"]
-    assert who.offered(np.array([0.25, 0.5])).for_rows(None).tolist() == [0.5, 0.25, 0.5]
+    assert door.Offers(who, np.array([0.25, 0.5])).for_rows(None).tolist() == [0.5, 0.25, 0.5]
 
 
 BY_COLLATION = [

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         tag as tag,
     )
     from epsilons.door.registry import (
-        Enrolled as Enrolled,
         enrolled as enrolled,
         people as people,
         weighed_people as weighed_people,

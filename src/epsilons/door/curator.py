@@ -206,8 +206,7 @@ def look(
     kinds: dict[str, LabelKind] = {"values": kind, "epsilon": "bins"}
     given = asked(values, epsilon, data, person, kinds=kinds, private=private)
     if given.data is None:
-        rows = _marked_arrays(given, bounds, categories)
-        table = columns.Columns(rows.frame, "values", rows.epsilon, None)
+        table = _marked_arrays(given, bounds, categories)
     else:
         named = given.values, given.epsilon, given.data, given.person
         table = columns.read(*named, kind, lenient=private)
@@ -298,24 +297,12 @@ def _median(size: Integers, people: Integers) -> float:
     return float(size[order][np.searchsorted(ends, middle, side="right")].mean())
 
 
-@dataclass(frozen=True, eq=False)
-class _Marked:
-    """A frame of rows with their marks.
-
-    Attributes:
-        frame: the marks, the column `e` if there are budgets, and the column `who` if there are
-            ids.
-        epsilon: the name of the column of budgets, or the budget of everyone.
-    """
-
-    frame: nw.LazyFrame[Any]
-    epsilon: str | float
-
-
 def _marked_arrays(
     given: AskedRows, bounds: tuple[float, float] | None, categories: Categories | None
-) -> _Marked:
-    """Return the marks of every row of arrays. No entry is refused.
+) -> Columns:
+    """Return a table of the marks of every row of arrays, with `e` and `who` as in `_marked`.
+
+    No entry is refused.
 
     Args:
         given: the user's arrays.
@@ -346,8 +333,8 @@ def _marked_arrays(
         code = pl.Series("who", np.unique(who, return_inverse=True)[1].astype(np.int64))
         none = pl.Series("nobody", nobody)
         frame = frame.with_columns(pl.when(~none).then(code).alias("who"))
-    rows: nw.LazyFrame[Any] = nw.from_native(frame.lazy())
-    return _Marked(rows, budgets if isinstance(budgets, float) else "e")
+    epsilon = budgets if isinstance(budgets, float) else "e"
+    return Columns(nw.from_native(frame.lazy()), "values", epsilon, None)
 
 
 def _marks_of(values: Any, bounds: tuple[float, float] | None) -> dict[str, Booleans]:
@@ -362,7 +349,7 @@ def _marks_of(values: Any, bounds: tuple[float, float] | None) -> dict[str, Bool
 def _marked(
     table: Columns, bounds: tuple[float, float] | None, categories: Categories | None
 ) -> nw.LazyFrame[Any]:
-    """Return the marks of every row, with its columns `e` and `who`.
+    """Return the marks of every row, with `e` if there is a column of budgets, and `who` of ids.
 
     Args:
         table: a frame with checked columns.

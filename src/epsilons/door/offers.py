@@ -25,7 +25,6 @@ from epsilons.errors import ArgumentError, ColumnError, DataError
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
-    import narwhals as nw
     import polars as pl
 
     from epsilons.door.given.columns import Columns
@@ -151,15 +150,6 @@ class People:
 
         return found
 
-    def offered(self, budgets: Floats, weights: Floats | None = None) -> Offers:
-        """Return these people with their budgets.
-
-        Args:
-            budgets: one budget for each id, in order; NaN for people without an account.
-            weights: one weight for each id, in order; None if everyone counts equally.
-        """
-        return Offers(self, budgets, weights)
-
 
 @dataclass(frozen=True, eq=False)
 class Offers:
@@ -167,9 +157,9 @@ class Offers:
 
     Attributes:
         people: everyone in the data.
-        budgets: one budget for each person.
-        weights: one weight for each person, which replaces a column of weights; None if everyone
-            counts equally.
+        budgets: one budget for each person, in order; NaN for people without an account.
+        weights: one weight for each person, in order, which replaces a column of weights; None if
+            everyone counts equally.
     """
 
     people: People
@@ -300,12 +290,12 @@ def joined(table: Columns, offers: Offers) -> Columns:
 
     if table.person is None:
         raise ArgumentError("person= must name a column: a ledger keeps an account for everyone.")
-    makers: dict[EngineKind, Callable[[nw.LazyFrame[Any], pl.DataFrame], Any]] = {
+    makers: dict[EngineKind, Callable[[Any, pl.DataFrame], Any]] = {
         "polars": lambda _, sheet: sheet.lazy(),
         "pandas": _on_pandas,
         "pyarrow": _on_pyarrow,
         "duckdb": _on_duckdb,
-        "spark": lambda frame, sheet: _native(frame).sparkSession.createDataFrame(_arrow(sheet)),
+        "spark": _on_spark,
         "ibis": _on_ibis,
         "dask": _on_dask,
     }
@@ -319,7 +309,7 @@ def joined(table: Columns, offers: Offers) -> Columns:
     sheet = pl.DataFrame(
         [offers.people.ids.alias(table.person), *map(pl.Series, own, own.values())]
     )
-    beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
+    beside = nw.from_native(makers[engine.kind](table.frame.to_native(), sheet)).lazy()
     rows = table.frame
     if table.types[table.person] == nw.Enum:
         # Two dictionary columns are compared as text, by a collation if there is one.
@@ -357,10 +347,6 @@ def checked(types: Any, person: str, shown: str) -> bool:
     raise ColumnError(f"person={shown!r} is a column of {dtype}. {IDS}")
 
 
-def _native(frame: nw.LazyFrame[Any]) -> Any:
-    return frame.to_native()
-
-
 def _arrow(sheet: pl.DataFrame) -> Any:
     """Return an Arrow table whose types of text and bytes are supported by all engines."""
     import pyarrow as pa
@@ -371,53 +357,50 @@ def _arrow(sheet: pl.DataFrame) -> Any:
     return table.cast(pa.schema(fields))
 
 
-def _on_pandas(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+def _on_pandas(frame: Any, sheet: pl.DataFrame) -> Any:
     """Return budgets by id, with the frame's type of ids: pandas may convert others to floats."""
-    native = _native(frame)
-    who = sheet.columns[0]
-    return _of_pandas(sheet, native[who].dtype)
-
-
-def _of_pandas(sheet: pl.DataFrame, dtype: Any) -> Any:
     import pandas as pd
 
     who, *others = sheet.columns
-    ids = pd.Series(sheet[who].to_list(), dtype=dtype, name=who)
+    ids = pd.Series(sheet[who].to_list(), dtype=frame[who].dtype, name=who)
     return pd.DataFrame({who: ids, **{name: sheet[name].to_numpy() for name in others}})
 
 
-def _on_pyarrow(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+def _on_pyarrow(frame: Any, sheet: pl.DataFrame) -> Any:
     import pyarrow as pa
 
     who, *others = sheet.columns
     table = _arrow(sheet)
-    ids = (who, _native(frame).schema.field(who).type)
+    ids = (who, frame.schema.field(who).type)
     return table.cast(pa.schema([ids, *((name, pa.float64()) for name in others)]))
 
 
-def _on_duckdb(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+def _on_duckdb(frame: Any, sheet: pl.DataFrame) -> Any:
     """Return budgets as a relation on the frame's connection.
 
     A relation does not expose its connection, but a query on it runs there. DuckDB resolves the
     name of a table in that query to the Python variable of the same name.
     """
     budgets_of_a_ledger = _arrow(sheet)
-    found = _native(frame).query("ours", "SELECT * FROM budgets_of_a_ledger")
+    found = frame.query("ours", "SELECT * FROM budgets_of_a_ledger")
     del budgets_of_a_ledger  # the relation has a reference to it
     return found
 
 
-def _on_ibis(_: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+def _on_spark(frame: Any, sheet: pl.DataFrame) -> Any:
+    return frame.sparkSession.createDataFrame(_arrow(sheet))
+
+
+def _on_ibis(_: Any, sheet: pl.DataFrame) -> Any:
     import ibis
 
     return ibis.memtable(_arrow(sheet))
 
 
-def _on_dask(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+def _on_dask(frame: Any, sheet: pl.DataFrame) -> Any:
     import dask.dataframe as dd
 
-    table = _of_pandas(sheet, _native(frame)[sheet.columns[0]].dtype)
-    return dd.from_pandas(table, npartitions=1)
+    return dd.from_pandas(_on_pandas(frame, sheet), npartitions=1)
 
 
 def as_ids(column: pl.Series, person: str) -> pl.Series:

@@ -5,8 +5,8 @@ Releases use `rows.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,22 +34,13 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["Enrolled", "enrolled", "people", "weighed_people"]
+__all__ = ["enrolled", "people", "weighed_people"]
 
 NOBODY: Final = "person has rows without a person (null or NaN). Give each an id."
 
 
-@dataclass(frozen=True, eq=False)
-class Enrolled:
-    """The distinct people in a table, and their budgets.
-
-    Attributes:
-        people: the people, with their ids.
-        budgets: one budget for each person: an array of floats, or of Python decimals and integers.
-    """
-
-    people: People
-    budgets: npt.NDArray[Any]
+Budgets: TypeAlias = npt.NDArray[Any]
+"""One budget for each person or row: an array of floats, or of Python decimals and integers."""
 
 
 def people(data: Any, person: Any, *, lenient: bool) -> People:
@@ -124,8 +115,10 @@ def weighed_people(data: Any, person: Any, weights: Weights) -> tuple[People, Fl
     return who, own
 
 
-def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> Enrolled:
-    """Return the distinct people in the data, with their budgets.
+def enrolled(
+    data: Any, person: Any, epsilon: Any, *, lenient: bool = False
+) -> tuple[People, Budgets]:
+    """Return the distinct people in the data, and the budget of each.
 
     Args:
         data: a frame, the path of a file, or None if the others are arrays.
@@ -145,7 +138,7 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
     """
     if is_number(epsilon):
         who = people(data, person, lenient=lenient)
-        return Enrolled(who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon))))
+        return who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon)))
     wanted = asked(
         person, epsilon, data, person, kinds={"epsilon": "bins"} if lenient else {}, private=lenient
     )
@@ -172,10 +165,10 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
         raise BudgetError("epsilon is missing for somebody. Leave these people out, or ask them.")
     plain = budgets.dtype.is_float()
     array = budgets.to_numpy() if plain else np.array(budgets.to_list(), dtype=object)
-    return Enrolled(People(as_ids(ids, str(person)), table.spelling), _budgets(array))
+    return People(as_ids(ids, str(person)), table.spelling), _budgets(array)
 
 
-def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
+def _of_arrays(wanted: AskedRows, *, lenient: bool) -> tuple[People, Budgets]:
     who = in_rows(wanted.person, wanted.names.person, lenient=lenient)
     if not lenient:
         _refuse_nobody(who)
@@ -206,10 +199,10 @@ def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
     each[who.rows] = budgets
     if (each[who.rows] != budgets).any():
         raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give each person one.")
-    return Enrolled(who, each)
+    return who, each
 
 
-def _cells(wanted: AskedRows) -> npt.NDArray[Any]:
+def _cells(wanted: AskedRows) -> Budgets:
     """Return budgets as the user gave them, with text parsed like the cells of a file.
 
     Raises:
@@ -230,7 +223,7 @@ def _sound(ids: pl.Series, budgets: pl.Series) -> bool:
     return bool((budgets >= 0).all() and not nan)
 
 
-def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
+def _lowest(rows: People, budgets: pl.Series) -> tuple[People, Budgets]:
     """Return the distinct people who have a budget, with their smallest budget.
 
     Args:
@@ -243,7 +236,7 @@ def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
             found[who] = found[who][0] if who in found else place, budget
     places = [place for place, _ in found.values()]
     kept = replace(rows, ids=rows.ids.gather(places))
-    return Enrolled(kept, np.array([budget for _, budget in found.values()], dtype=object))
+    return kept, np.array([budget for _, budget in found.values()], dtype=object)
 
 
 def _is_budget(item: Any) -> bool:
@@ -258,7 +251,7 @@ def _kind_of(epsilon: Any) -> Any:
     return np.float64 if isinstance(epsilon, float) else object
 
 
-def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _budgets(array: Budgets) -> Budgets:
     """Return budgets, after checking that all of them are valid.
 
     Raises:
@@ -273,7 +266,7 @@ def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _ends(array: npt.NDArray[Any]) -> list[Any]:
+def _ends(array: Budgets) -> list[Any]:
     """Return the minimum of an array of numbers, or all entries of an array of objects.
 
     Everything in the result is >= 0 if and only if all entries of the array are.

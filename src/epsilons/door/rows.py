@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -167,12 +168,12 @@ def _same_table(first: Rules, second: Rules) -> bool:
 def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
     """Group questions that one query can answer, starting with the question with most labels."""
     made: list[tuple[list[tuple[Rows, Ask]], dict[Any, int]]] = []
-    ordered = sorted(asked, key=lambda pair: -_combinations(_labels(pair[0].rules)))
+    ordered = sorted(asked, key=lambda pair: -math.prod(_labels(pair[0].rules).values()))
     for rows, ask in ordered:
         own = _labels(rows.rules)
         for bundle, labels in made:
             joint = {**labels, **own}
-            cheap = len(joint) == len(labels) or _combinations(joint) <= MOST_CELLS
+            cheap = len(joint) == len(labels) or math.prod(joint.values()) <= MOST_CELLS
             if cheap and _same_table(rows.rules, bundle[0][0].rules):
                 bundle.append((rows, ask))
                 labels.update(own)
@@ -190,13 +191,6 @@ def _labels(rules: Rules) -> dict[Any, int]:
     }
 
 
-def _combinations(labels: dict[Any, int]) -> int:
-    product = 1
-    for size in labels.values():
-        product *= size
-    return product
-
-
 # The user's rows. `open` creates them, and a release counts them as often as it needs.
 
 
@@ -204,8 +198,6 @@ Held: TypeAlias = Arrays | CellArrays | Columns
 """The data structure that holds rows: arrays, which NumPy counts, or a table on an engine."""
 
 ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
-
-_NO_NUMBERS: Final = "These rows are of categories."
 
 
 class Rows:
@@ -301,13 +293,10 @@ class Rows:
             FileError: the file cannot be read to its end.
         """
         self._check_whole()
-        match self.held:
-            case Arrays():
-                groups = line_numpy.count(self._people, window)
-            case Columns():
-                groups = line_engine.count(self.held, window)
-            case CellArrays():
-                raise TypeError(_NO_NUMBERS)
+        if isinstance(self.held, Columns):
+            groups = line_engine.count(self.held, window)
+        else:
+            groups = line_numpy.count(self._people, window)
         rules = self.rules
         if rules.ladder is None:
             self.moved |= groups.moved
@@ -327,7 +316,7 @@ class Rows:
     @cached_property
     def _people(self) -> Folded:
         if not isinstance(self.held, Arrays):
-            raise TypeError(_NO_NUMBERS)
+            raise TypeError("These rows are of categories.")
         return line_numpy.fold(self.held)
 
     @property
@@ -736,10 +725,7 @@ def _with_marks(
         asked_ = arrays.asked_of(flags, given.names, label, lenient=lenient, private=private)
     for name, mark in (("by", group), ("where", asked_)):
         if mark is not None and mark.size != numbers.values.size:
-            raise ArgumentError(
-                f"{given.names.values} and {name} have different lengths: give each one entry per "
-                "row."
-            )
+            raise arrays.other_length(given.names.values, name)
     return replace(numbers, group=group, asked=asked_)
 
 

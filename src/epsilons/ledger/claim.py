@@ -256,7 +256,7 @@ class Claim:
         if weights is not None and own is not None:
             self._units = weights.units(own[place], None, "weights")
             self._budgets = budgets_of_units(self._budgets, self._units)
-        return AccountSheet(data, who.offered(offers, own))
+        return AccountSheet(data, door.Offers(who, offers, own))
 
     def _strangers(self, who: door.People, known: Integers) -> LedgerError:
         """Return the error for people in the data without an account, if membership is public."""

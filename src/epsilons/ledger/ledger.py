@@ -164,15 +164,15 @@ class Ledger:
         """
         given = door.source(data, separator, decimal, thousands)
         own = door.chosen(epsilon, menu)
-        found = door.enrolled(given, person, own, lenient=self._book.private)
+        who, offered = door.enrolled(given, person, own, lenient=self._book.private)
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "
                 "database can store: without NUL characters and lone surrogates."
             )
-        budgets = units.many_units(found.budgets)
+        budgets = units.many_units(offered)
         return enrolment.give(
-            self._book, found.people, budgets, consent or "", may_raise=consent is not None
+            self._book, who, budgets, consent or "", may_raise=consent is not None
         )
 
     def withdraw(self, person: str | int) -> None:

@@ -441,7 +441,7 @@ def groups_of(
     names: Names,
     *,
     lenient: bool,
-    private: bool = False,
+    private: bool,
 ) -> Integers:
     """Return the index of each row's group, negative if it is undeclared or missing.
 
@@ -474,7 +474,7 @@ def asked_of(
     label: Categories | None,
     *,
     lenient: bool,
-    private: bool = False,
+    private: bool,
 ) -> Integers:
     """Return for each row 1 if `where` is true, 0 if it is false, negative if it is neither.
 
@@ -570,26 +570,20 @@ def _fits(type_: type, kind: LabelKind) -> bool:
 
 # Count arrays in NumPy, for small data. `count_engine.py` does the same on engines.
 
-_NO_NUMBERS: Final = "These rows are of categories, or of one column of numbers."
-
 
 def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
     """Count rows for one question.
 
     Args:
-        held: rows, after all checks.
+        held: rows, after all checks: of categories if the question is about them.
         ask: the question.
         rules: how rows are counted.
 
     Raises:
-        TypeError: these rows lack columns that the question needs.
+        TypeError: the question is about two columns, and the rows are of one.
     """
     if isinstance(held, CellArrays):
-        if ask.what != "cells":
-            raise TypeError(_NO_NUMBERS)
         return _categories(held, rules, ask)
-    if ask.what == "cells":
-        raise TypeError("These rows are of numbers: no categories were declared.")
     people = fold(held.epsilon, held.person, held.values.size, held.units)
     if rules.some and ask.what == "numbers":
         return of_groups(_divided(held, people, ask, rules), rules, ask)
@@ -695,7 +689,7 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
         parts["v"] = squares(g)
     elif ask.what == "pairs":
         if arrays.beside is None or ask.beside is None:
-            raise TypeError(_NO_NUMBERS)
+            raise TypeError("These rows are of one column of numbers.")
         h, more = people.on_grid(arrays.beside, ask.beside)
         gaps = gaps + more
         if absent is not None:  # if either number is missing, both are the midpoint

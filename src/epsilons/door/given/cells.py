@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import math
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import dropwhile, islice
+from itertools import chain, dropwhile, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -71,14 +72,7 @@ _BLANK = re.compile(rb"^\r?\n", re.MULTILINE)
 _QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|^\r?\n', re.MULTILINE)
 
 
-class Readable(Protocol):
-    """A source of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most `size` bytes; empty at the end."""
-
-
-def records(file: Readable, separator: bytes) -> Iterator[bytes]:
+def records(file: BinaryIO, separator: bytes) -> Iterator[bytes]:
     """Yield the records of a file, in blocks that every CSV reader parses the same way.
 
     Args:
@@ -307,21 +301,16 @@ class TextFile(CellFile):
 
     Attributes:
         separator: one ASCII character between columns.
-        zipped: whether it is compressed with gzip.
     """
 
     called: ClassVar[str] = "a CSV file"
     separator: str
-    zipped: bool
 
     def frames(self, roles: list[Role]) -> Callable[[list[Role]], Iterator[pl.DataFrame]]:
         """Return a function that reads columns: see `CellFile.frames`."""
         header = guarded(self.failure, self._header)
         names = _fields(header, self.separator)
-        for role in roles:
-            if names.count(role.column) != 1:
-                raise ColumnError(self._problem(role, header, names.count(role.column), roles))
-        places = {role.parameter: names.index(role.column) for role in roles}
+        places = _places(roles, names, lambda role: self._unknown(role, header, roles))
 
         def read(wanted: list[Role]) -> Iterator[pl.DataFrame]:
             for block in self._blocks():
@@ -348,13 +337,8 @@ class TextFile(CellFile):
         ]
         return pl.DataFrame(found)
 
-    def _open(self) -> BinaryIO:
-        return _opened(self.path, zipped=self.zipped)
-
     def _records(self, file: BinaryIO) -> tuple[bytes, Iterator[bytes]]:
         """Return the first record, which names the columns, and blocks of all other records."""
-        if file.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
-            file.seek(0)
         blocks = records(file, self.separator.encode())
         for first in blocks:
             block = first.lstrip(b"\r\n")
@@ -362,53 +346,44 @@ class TextFile(CellFile):
                 end = block.index(NEWLINE) + 1
                 while block.count(QUOTE, 0, end) % 2:
                     end = block.index(NEWLINE, end) + 1
-                return block[:end], _chained(block[end:], blocks)
+                rest = block[end:]
+                return block[:end], chain([rest] if rest else [], blocks)
         return b"", iter(())
 
     def _header(self) -> bytes:
-        with self._open() as file:
+        with _opened(self.path) as file:
             return self._records(file)[0]
 
     def _blocks(self) -> Iterator[bytes]:
-        with self._open() as file:
+        with _opened(self.path) as file:
             yield from self._records(file)[1]
 
-    def _problem(self, role: Role, header: bytes, times: int, roles: list[Role]) -> str:
-        """Return the message for a column that cannot be found. It does not quote the first line.
+    def _unknown(self, role: Role, header: bytes, roles: list[Role]) -> str:
+        """Return the end of the message for an unknown column: see `_places`.
 
-        If a file has no header, its first line contains somebody's data.
+        It does not quote the first line. Without a header, that line contains somebody's data.
         """
-        parameter = said(role.parameter, {each.parameter for each in roles})
-        named = f"{parameter}={role.column!r}"
-        if times:
-            return _named_twice(named, times)
         wanted = {each.column for each in roles}
         mine = SHOWN.get(self.separator, repr(self.separator))
         for separator, shown in SHOWN.items():
             if separator != self.separator and wanted <= set(_fields(header, separator)):
                 return (
-                    f"{named} is not a column of data, where {mine} separates columns. The file "
-                    f"seems to be separated by {shown}: give separator={shown}."
+                    f", where {mine} separates columns. The file seems to be separated by {shown}: "
+                    f"give separator={shown}."
                 )
         if not header:
-            return f"{named} is not a column of data: the file is empty."
+            return ": the file is empty."
         # If the first line has another of the wanted names, it does name columns.
         names = set(_fields(header, self.separator))
-        hint = meant(parameter, role.column, names if _are_names(wanted & names) else ())
+        hint = meant(role.parameter, role.column, names if _are_names(wanted & names) else ())
         if hint:
-            return f"{named} is not a column of data.{hint}"
+            return f".{hint}"
         hint = "" if _is_utf8(header) else " It is not UTF-8: save the file as UTF-8."
         return (
-            f"{named} is not a column of data. The first line of a CSV file must name its "
-            f"columns, with {mine} between them. That line is not shown here, since without names "
+            f". The first line of a CSV file must name its columns, with {mine} between them. "
+            "That line is not shown here, since without names "
             f"it is somebody's data.{hint}"
         )
-
-
-def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
-    if first:
-        yield first
-    yield from others
 
 
 def _are_names(found: Iterable[str]) -> bool:
@@ -462,12 +437,39 @@ def _has_empty_rows(cells: pl.DataFrame) -> bool:
     return bool(cells.select(pl.all_horizontal(pl.all().is_null()).any()).item())
 
 
-def _named_twice(named: str, times: int) -> str:
-    return f"{named} is the name of {times} columns of data: rename all but one of them."
+def _places(
+    roles: list[Role], names: Sequence[str | None], unknown: Callable[[Role], str]
+) -> dict[str, int]:
+    """Return the index of each role's column, by parameter.
+
+    Args:
+        roles: the columns that the user named.
+        names: the names of all columns, in order.
+        unknown: a function that returns the end of the message for a column that does not exist.
+
+    Raises:
+        ColumnError: the file does not name a column, or names it more than once.
+    """
+    for role in roles:
+        times = names.count(role.column)
+        if times != 1:
+            named = f"{said(role.parameter, {r.parameter for r in roles})}={role.column!r}"
+            raise ColumnError(
+                f"{named} is the name of {times} columns of data: rename all but one of them."
+                if times
+                else f"{named} is not a column of data{unknown(role)}"
+            )
+    return {role.parameter: names.index(role.column) for role in roles}
 
 
-def _opened(path: Path, *, zipped: bool) -> BinaryIO:
-    return cast(BinaryIO, gzip.GzipFile(path)) if zipped else path.open("rb")
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file behind its byte order mark. It is unzipped if its name ends in .gz."""
+    zipped = path.name.lower().endswith(".gz")
+    with cast(BinaryIO, gzip.GzipFile(path)) if zipped else path.open("rb") as file:
+        if file.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
+            file.seek(0)
+        yield file
 
 
 # JSON lines and Excel sheets. Each cell has its own type, so no reader may find one for a column:
@@ -482,14 +484,9 @@ _ERRORS: Final = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#
 
 @dataclass(frozen=True)
 class JsonFile(CellFile):
-    """A file with one JSON object on each line. A key that an object does not have is missing.
-
-    Attributes:
-        zipped: whether it is compressed with gzip.
-    """
+    """A file with one JSON object on each line. A key that an object does not have is missing."""
 
     called: ClassVar[str] = "a file of JSON lines"
-    zipped: bool
 
     def frames(self, roles: list[Role]) -> Callable[[list[Role]], Iterator[pl.DataFrame]]:  # noqa: ARG002
         """Return a function that reads columns: see `CellFile.frames`.
@@ -498,9 +495,7 @@ class JsonFile(CellFile):
         """
 
         def read(wanted: list[Role]) -> Iterator[pl.DataFrame]:
-            with _opened(self.path, zipped=self.zipped) as file:
-                if file.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
-                    file.seek(0)
+            with _opened(self.path) as file:
                 rows = (_json(line) for line in file if line.strip())
                 while batch := list(islice(rows, LINES)):
                     columns = [[row.get(role.column) for row in batch] for role in wanted]
@@ -541,24 +536,19 @@ class ExcelFile(CellFile):
         """Return a function that reads columns: see `CellFile.frames`. The file is read once."""
         header, *rows = guarded(self.failure, self._rows) or [()]
         names = as_text(header).to_list()
-        for role in roles:
-            times = names.count(role.column)
-            if times != 1:
-                named = f"{said(role.parameter, {r.parameter for r in roles})}={role.column!r}"
-                raise ColumnError(
-                    _named_twice(named, times)
-                    if times
-                    else f"{named} is not a column of data. The first row of a sheet must name its "
-                    "columns. That row is not shown here, since without names it is somebody's "
-                    "data. A sheet other than the first is given as data='people.xlsx#Sheet'."
-                )
+        unknown = (
+            ". The first row of a sheet must name its columns. That row is not shown here, since "
+            "without names it is somebody's data. A sheet other than the first is given as "
+            "data='people.xlsx#Sheet'."
+        )
+        places = _places(roles, names, lambda _: unknown)
         if sum(name is not None for name in names) > 1:
             rows = [row for row in rows if any(cell is not None for cell in row)]
 
         def read(wanted: list[Role]) -> Iterator[pl.DataFrame]:
             columns = []
             for role in wanted:
-                place = names.index(role.column)
+                place = places[role.parameter]
                 columns.append([_entry(row[place]) if place < len(row) else None for row in rows])
             yield _of_entries(wanted, columns, self.marks)
 

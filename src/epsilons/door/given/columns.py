@@ -200,9 +200,7 @@ def read(
     _refuse_arrays(marks)
     table = _open(data, values, budget, person, held or "text", tuple(marks), menu)
     private = (lenient or ladder is not None) and not isinstance(data, FILES)
-    table, odd = _typed(table, held, private=private)
-    if odd:
-        table = guarded(table.failure, _as_cells, table, odd)
+    table = _typed(table, held, private=private)
     if offers is not None and ladder is not None and table.person is not None:
         table = guarded(table.failure, with_whole, table, table.person)
     table = guarded(table.failure, _written, table, held)
@@ -298,8 +296,7 @@ def opened(
     """
     _refuse_arrays(marks)
     table = _open(data, person, epsilon, None, "text", marks, menu)
-    table, odd = _typed(table, None, private=lenient and not isinstance(data, FILES))
-    return guarded(table.failure, _as_cells, table, odd) if odd else table
+    return _typed(table, None, private=lenient and not isinstance(data, FILES))
 
 
 def moved(table: Columns) -> Columns:
@@ -406,21 +403,18 @@ def _open_text(
     return replace(table, marks=own, menu=menu)
 
 
-def _typed(
-    table: Columns, kind: LabelKind | None, *, private: bool = False
-) -> tuple[Columns, dict[str, LabelKind]]:
-    """Refuse columns of the wrong type. No row is read, and no column is cast.
+def _typed(table: Columns, kind: LabelKind | None, *, private: bool) -> Columns:
+    """Refuse columns of the wrong type. No row is read.
 
     Args:
         table: a table with all columns.
         kind: the required kind of values; None if any kind is allowed.
         private: whether refusals must not depend on the data. A type can be inferred from all cells
-            together. Such a type depends on the data, so it must not be refused.
+            together. Such a type depends on the data, so the column is parsed cell by cell instead.
 
     Returns:
-        The table with the types of its columns, so the engine computes these only once; if Polars
-        is faster than its engine, it is moved there. And the parameters whose columns have other
-        types, each with the kind to parse it as.
+        The table with the types of its columns, so the engine computes these only once. If Polars
+        is faster than its engine, it is moved there.
     """
     import narwhals as nw
 
@@ -428,7 +422,8 @@ def _typed(
     needed: dict[str, LabelKind] = {} if table.menu is not None else {"epsilon": "bins"}
     for mark in _declared(table, kind):
         needed[mark.parameter] = mark.kind
-    types, odd = {}, {}
+    types: dict[str, nw.dtypes.DType] = {}
+    odd: dict[str, LabelKind] = {}
     for parameter, column in table.named.items():
         dtype = types[column] = schema[column]
         number = dtype.is_numeric()
@@ -449,7 +444,8 @@ def _typed(
         of = "budgets" if budgets else OF.get(parameter, "groups")
         raise wrong_type(wanted, table.must(parameter), dtype, of)
     table = replace(table, types=types)
-    return (moved(table) if engine_of(table.frame).moved else table), odd
+    table = moved(table) if engine_of(table.frame).moved else table
+    return guarded(table.failure, _as_cells, table, odd) if odd else table
 
 
 def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:

@@ -181,18 +181,17 @@ def open_file(data: str | os.PathLike[str] | Told) -> ParquetFile | CellFile:
         )
     sheet = None
     if ending == EXCEL:
-        path, _, sheet = _sheet(path)
+        path, sheet = _sheet(path)
     file = _found(path)
     failure = _failure(path, ending.removeprefix(".").upper() if ending != PARQUET else "Parquet")
-    zipped = ending.endswith(".gz")
     if ending == PARQUET:
         return ParquetFile((file,), failure)
     if ending == EXCEL:
-        return ExcelFile(file, failure, sheet or None, marks=told.marks)
+        return ExcelFile(file, failure, sheet, marks=told.marks)
     if ending in JSON:
-        return JsonFile(file, failure, zipped, marks=told.marks)
+        return JsonFile(file, failure, marks=told.marks)
     separator = told.separator or SEPARATORS[ending]
-    return TextFile(file, failure, separator, zipped, marks=told.marks)
+    return TextFile(file, failure, separator, marks=told.marks)
 
 
 def _several(path: str) -> tuple[Path, ...] | None:
@@ -222,12 +221,12 @@ def _several(path: str) -> tuple[Path, ...] | None:
     return tuple(kept)
 
 
-def _sheet(path: str) -> tuple[str, str, str]:
-    """Split the path of a workbook from the name of a sheet."""
+def _sheet(path: str) -> tuple[str, str | None]:
+    """Split the path of a workbook from the name of a sheet, which is None if there is none."""
     if path.lower().endswith(EXCEL):
-        return path, "", ""
+        return path, None
     at = path.lower().index(f"{EXCEL}#") + len(EXCEL)
-    return path[:at], "#", path[at + 1 :]
+    return path[:at], path[at + 1 :] or None
 
 
 def _found(path: str) -> Path:
