@@ -35,10 +35,10 @@ else:
     said = later("epsilons.results.release.said")
     verdict = later("epsilons.results.release.verdict")
 
-__all__ = ["Estimate", "Reportable"]
+__all__ = ["Estimate"]
 
 
-# The base classes.
+# The base class.
 
 
 class Estimate:
@@ -101,7 +101,7 @@ class Estimate:
     @property
     def unclipped(self) -> Any:
         """Its numbers before they were clipped to `limits`."""
-        return self.value
+        return self.raw
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,13 +113,16 @@ class Estimate:
         raise NotImplementedError
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error of its numbers, at this confidence."""
-        raise NotImplementedError
+        """Bound on the error of its numbers, at this confidence; here for a single number."""
+        low, high = self.interval(assumption, confidence)
+        found: float = max(self.value - low, high - self.value)
+        return found
 
     @property
     def unit(self) -> float:
         """The factor that converts errors on a unit range to data units."""
-        raise NotImplementedError
+        lo, hi = self.limits
+        return hi - lo
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
@@ -152,7 +155,8 @@ class Estimate:
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """The precision of each of its numbers."""
-        spread = self.largest_spread(assumption, confidence)
+        found = self.spread(assumption, confidence)
+        spread = None if found is None else found.high
         limits = (-math.inf, math.inf) if self.adds else self.limits
         ends = self.reopened(self.interval(assumption, confidence))
         return [
@@ -186,8 +190,8 @@ class Estimate:
         """The smallest and largest possible value of its numbers; infinite where unknown."""
         return 0.0, 1.0
 
-    def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """An upper bound on the standard deviation of the data; None if it was not released."""
+    def spread(self, assumption: Assumption, confidence: float) -> Spread | None:  # noqa: ARG002
+        """The standard deviation of the data; None if it was not released."""
         return None
 
     def known_as(self, confidence: str) -> str:  # noqa: ARG002
@@ -198,15 +202,28 @@ class Estimate:
         """
         return ""
 
-    def influence(self, lies: int) -> float:  # noqa: ARG002
+    def influence(self, lies: int) -> float:
         """Return a bound on how far dishonest reports can have moved the estimate.
+
+        For shares the bound holds for each share; for vectors it is in ℓ2.
 
         Raises:
             KindError: this is not the local model, so there are no reports.
         """
-        raise KindError(
-            "influence is for the local model: with a trusted curator nobody sends reports."
-        )
+        if not hasattr(self.margin, "influence"):
+            raise KindError(
+                "influence is for the local model: with a trusted curator nobody sends reports."
+            )
+        return float(self.margin.influence(lies, *self._place))
+
+    @property
+    def _place(self) -> tuple[Any, ...]:
+        """The argument of `margin.influence`: the raw estimate, on which the bound depends."""
+        return (self.raw,)
+
+    def _influence_of_one(self) -> dict[str, float]:
+        """A bound on the effect of one dishonest report, as plain data; empty without reports."""
+        return {"influence_of_one": self.influence(1)} if hasattr(self.margin, "influence") else {}
 
     def found(self) -> dict[str, float]:
         """Intermediate estimates as plain data; empty by default."""
@@ -236,39 +253,6 @@ class Estimate:
         return said.with_unit(release, value), low, said.with_unit(release, high)
 
 
-class Reportable(Estimate):
-    """An estimate that can come from local reports; its margin then bounds the effect of lies."""
-
-    raw: Any
-
-    def influence(self, lies: int) -> float:
-        """Return a bound on how far dishonest reports can have moved the estimate.
-
-        For shares the bound holds for each share; for vectors it is in ℓ2.
-        """
-        if not self._has_reports:
-            return super().influence(lies)
-        return float(self.margin.influence(lies, *self._place))
-
-    @property
-    def unclipped(self) -> Any:
-        """Its numbers before they were clipped to `limits`."""
-        return self.raw
-
-    @property
-    def _has_reports(self) -> bool:
-        return hasattr(self.margin, "influence")
-
-    @property
-    def _place(self) -> tuple[Any, ...]:
-        """The argument of `margin.influence`: the raw estimate, on which the bound depends."""
-        return (self.raw,)
-
-    def _influence_of_one(self) -> dict[str, float]:
-        """A bound on the effect of one dishonest report, as plain data; empty without reports."""
-        return {"influence_of_one": self.influence(1)} if self._has_reports else {}
-
-
 def _listed(*columns: Any) -> Iterator[tuple[float, ...]]:
     """The entries of columns, row by row; a single number is a column of one."""
     return zip(*(np.atleast_1d(each).tolist() for each in columns), strict=True)
@@ -284,7 +268,7 @@ _COORDINATES: Final = 10
 
 @storable("release.Scalar")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scalar(Reportable):
+class Scalar(Estimate):
     """One number.
 
     Attributes:
@@ -311,28 +295,10 @@ class Scalar(Reportable):
         """A confidence interval, with at least this confidence."""
         return self.kept(self.margin.interval(self.raw, self.bounds, assumption, confidence))
 
-    def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error of `value`, at this confidence."""
-        low, high = self.interval(assumption, confidence)
-        return max(self.value - low, high - self.value)
-
-    @property
-    def unit(self) -> float:
-        """The factor that converts errors on a unit range to data units."""
-        lo, hi = self.bounds
-        return hi - lo
-
     @property
     def limits(self) -> tuple[float, float]:
         """The range of the values."""
         return self.bounds
-
-    @remembered
-    def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:
-        """The upper end of the interval for the standard deviation; None if it was not released."""
-        if not isinstance(self.margin, WeighedSpread):
-            return None
-        return self.margin.spread(self.bounds, assumption, confidence).high
 
     @property
     def unclipped(self) -> float:
@@ -452,7 +418,7 @@ class Scalar(Reportable):
 
 @storable("release.Cells")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Cells(Reportable):
+class Cells(Estimate):
     """The share of people in each category.
 
     Attributes:
@@ -538,8 +504,6 @@ class Cells(Reportable):
         """Bound on the largest error of any share, at this confidence, as in `at_once`."""
         return self.at_once(assumption, confidence)
 
-    unit: ClassVar[float] = 1.0
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
@@ -622,7 +586,7 @@ def labelled(columns: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
 
 @storable("release.Vector")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class VectorEstimate(Reportable):
+class VectorEstimate(Estimate):
     """The mean of vectors in a ball.
 
     Attributes:
@@ -659,8 +623,6 @@ class VectorEstimate(Reportable):
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the ℓ2 error, at this confidence."""
         return min(self.radius(assumption, confidence), 2.0 * self.ball)
-
-    unit: ClassVar[float] = 1.0
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""

@@ -11,7 +11,7 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import Deferred, remembered, storable
 from epsilons.loading import later
-from epsilons.results.release.estimate import Estimate
+from epsilons.results.release.estimate import Estimate, labelled
 from epsilons.results.report import numbers
 from epsilons.risk import margins
 from epsilons.risk.margins import AnyMargin, Bracketed
@@ -167,12 +167,6 @@ class Groups(Estimate):
         return self.margin.unclipped(self.bounds)
 
     @property
-    def unit(self) -> float:
-        """The factor that converts errors on a unit range to data units."""
-        lo, hi = self.bounds
-        return hi - lo
-
-    @property
     def limits(self) -> Bounds:
         """The range of the values."""
         return self.bounds
@@ -304,12 +298,8 @@ class Groups(Estimate):
         band_low, band_high = self.band(assumption, confidence)
         share = self.shares(assumption, confidence)
         names = [each or f"group{place or ''}" for place, each in enumerate(self.by)]
-        if len(names) == 1:
-            labels: dict[str, Any] = {names[0]: list(self.labels)}
-        else:
-            labels = {name: [pair[at] for pair in self.labels] for at, name in enumerate(names)}
         return {
-            **labels,
+            **labelled(names, self.labels),
             "band_low": band_low,
             "band_high": band_high,
             "share": share.value,
