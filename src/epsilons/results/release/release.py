@@ -17,13 +17,7 @@ from epsilons.results import report
 from epsilons.results.release import stored
 from epsilons.results.release.derived import Derived, Side, Tabled, goal_for, side_by_side, stakes
 from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
-from epsilons.results.release.spending import (
-    ByLevel,
-    Expected,
-    Spending,
-    spent_by,
-    weights_of,
-)
+from epsilons.results.release.spending import ByLevel, Expected, Spending, weights_of
 from epsilons.results.release.stored import Entry
 from epsilons.results.report.shown import Shown
 from epsilons.risk.goals import Goal
@@ -236,7 +230,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
                 the lowest level.
             ArgumentError: the budgets are not a single column, or people have no weights.
         """
-        return spent_by(self.spent, epsilon, weights)
+        return self.spent.for_each(epsilon, weights)
 
     @property
     def assumption(self) -> Assumption:
