@@ -15,15 +15,15 @@ from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
-from epsilons.results.release.derived import Derived, Side, Tabled, goal_for, side_by_side, stakes
-from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
+from epsilons.results.release.derived import Derived, Side, goal_for, side_by_side, stakes
+from epsilons.results.release.estimate import Cells, Estimate, VectorEstimate
 from epsilons.results.release.spending import ByLevel, Expected, Spending, weights_of
 from epsilons.results.release.stored import Entry
 from epsilons.results.report.shown import Shown
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Estimated
 from epsilons.risk.means.spread import Spread
-from epsilons.risk.weighing import Assumption, SumNoise
+from epsilons.risk.weighing import SumNoise
 from epsilons.types import Floats, Length
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ else:
 
 @frozen.storable("release.Release")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(Tabled, Shown, Derived, stored.Stated):
+class Release(Derived, Shown, stored.Stated):
     """A published statistic. It contains no data: only the drawn numbers and public facts.
 
     Attributes:
@@ -232,11 +232,6 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         """
         return self.spent.for_each(epsilon, weights)
 
-    @property
-    def assumption(self) -> Assumption:
-        """The assumption about the data."""
-        return Assumption(self.about, self.related)
-
     @cached_property
     def sides(self) -> tuple[Side, ...]:
         """The results for `related` True, 0.05 and False, and for this release's own `related`.
@@ -246,15 +241,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         There are no sides if the range was estimated under the assumption of a Gaussian population.
         If people have weights, False is left out unless this release has `related` False.
         """
-        words_of_it = (self.assumption, self.loss, self.confidence)
-        sides = side_by_side(
-            self.estimate, words_of_it, self._budgets, self.neighbours, self.method
-        )
-        weighted = self.spent.weighted
-        # With weights, the interval for related=False needs the numbers of people by level and
-        # weight. Only a release that assumes related=False stores them.
-        told = not weighted or self.related is False
-        return tuple(side for side in sides if side.related is not False or told)
+        return side_by_side(self, self._budgets)
 
     @property
     def _budgets(self) -> Budgets | None:
@@ -482,11 +469,6 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def means(self) -> tuple[Estimated, Estimated]:
         """The means of the two columns, each with its interval."""
         return self._pair("means").means(self.assumption, self.confidence)
-
-    def _scalar(self, name: str) -> Scalar:
-        if isinstance(self.estimate, Scalar):
-            return self.estimate
-        raise KindError(f"{name} is for one number: this release is of {self.statistic}.")
 
     def _cells(self, name: str) -> Cells:
         if isinstance(self.estimate, Cells):
