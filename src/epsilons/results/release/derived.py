@@ -17,7 +17,7 @@ from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
-from epsilons.results.release.estimate import Cells, Estimate, Scalar, labelled
+from epsilons.results.release.estimate import Cells, Estimate, Scalar, labelled, plain
 from epsilons.results.release.spending import Spending, weights_of
 from epsilons.results.report import numbers
 from epsilons.results.report.shown import Written
@@ -138,7 +138,7 @@ class PartShares(Written):
             "of": list(self.of),
             "within": list(self.within),
             "confidence": self.confidence,
-            "labels": [comparing.plain(label) for label in self.labels],
+            "labels": [plain(label) for label in self.labels],
             "value": self.value.tolist(),
             "interval": [self.low.tolist(), self.high.tolist()],
         }

@@ -56,6 +56,8 @@ class Estimate:
         phrase: the name of the published numbers, in which {of} stands for the measured column.
         joined: the words between the name of a number and its value in a statement.
         among: whether a statement says which people the numbers are about.
+        known_as: a description of `error` for users, in which {confidence} stands for its
+            confidence; "" for the standard description.
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
         reopens: whether intervals that noise pushed outside the limits are moved back into them.
@@ -74,6 +76,7 @@ class Estimate:
     phrase: ClassVar[str] = "the average{of}"
     joined: ClassVar[str] = ":"
     among: ClassVar[bool] = True
+    known_as: ClassVar[str] = ""
     adds: ClassVar[bool] = False
     reopens: bool = cast(bool, Deferred(False))
 
@@ -194,14 +197,6 @@ class Estimate:
         """The standard deviation of the data; None if it was not released."""
         return None
 
-    def known_as(self, confidence: str) -> str:  # noqa: ARG002
-        """A description of `error` for users; "" for the standard description.
-
-        Args:
-            confidence: the confidence of the error, in words.
-        """
-        return ""
-
     def influence(self, lies: int) -> float:
         """Return a bound on how far dishonest reports can have moved the estimate.
 
@@ -313,28 +308,42 @@ class Scalar(Estimate):
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
+        spread, share = (found(assumption, confidence) for found in (self.spread, self.share))
         return {
             "value": self.value,
             "raw": self.raw,
             "interval": [low, high],
             "bounds": list(self.bounds),
-            **self._spread(assumption, confidence),
-            **self._share(assumption, confidence),
+            **({} if spread is None else {"spread": spread._asdict()}),
+            **({} if share is None else {"share": share._asdict()}),
             **self._influence_of_one(),
         }
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
         (row,) = self.rows(release.assumption, release.confidence)
-        lo, hi = self._values
-        return said.number_sheet(
-            release,
-            row,
-            bounds=self.bounds,
-            values=said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}"),
+        wide, confidence = row.high - row.low, numbers.percent(release.confidence)
+        value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
+        value = value if row.informative else said.DASH
+        shown = said.with_unit(release, value) if row.informative else value
+        name = f"{release.statistic.capitalize()}: {shown}"
+        title = f"{release.statistic}{said.unit_words(release)}, {confidence} interval"
+        between = said.with_unit(release, f"between {low} and {high}")
+        lo, hi = (numbers.number(end) for end in self._values)
+        values = said.with_unit(release, f"{lo} to {hi}")
+        covers = row.low <= self.bounds[0] and row.high >= self.bounds[1]
+        nothing = [said.NOTHING] if covers else []
+        own = said.Own(
+            name,
+            said.told_in_units(release),
+            headline=f"{name}   ({confidence} interval {low} to {high})",
+            claim=f"With {confidence} confidence {between}.",
+            people=(said.people_fact(release), said.values_fact(values)),
             more=[*self._share_fact(release), *self._spread_fact(release)],
-            helps=self._helps(release),
+            nothing=nothing if row.informative else [*nothing, *self._helps(release)],
+            figures=said.one_number(row, self.bounds, title, (value, low, high), "value"),
         )
+        return said.sheet_of(release, own)
 
     @property
     def _values(self) -> tuple[float, float]:
@@ -394,14 +403,6 @@ class Scalar(Estimate):
         if not isinstance(self.margin, WeighedSpread):
             return None
         return self.margin.spread(self.bounds, assumption, confidence)
-
-    def _share(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        found = self.share(assumption, confidence)
-        return {} if found is None else {"share": found._asdict()}
-
-    def _spread(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        found = self.spread(assumption, confidence)
-        return {} if found is None else {"spread": found._asdict()}
 
     def found(self) -> dict[str, float]:
         """The centre and the standard deviation that define the estimated range, as plain data."""
@@ -509,7 +510,7 @@ class Cells(Estimate):
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         return {
-            "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
+            "categories": [plain(each) for each in self.categories],
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
@@ -573,6 +574,11 @@ class Cells(Estimate):
         elif bins:
             names = {end: [each[at] for each in self.categories] for at, end in enumerate(_ENDS)}
         return {**names, "band_low": band_low, "band_high": band_high}
+
+
+def plain(label: Any) -> Any:
+    """Convert a label for JSON: a pair becomes a list."""
+    return list(label) if isinstance(label, tuple) else label
 
 
 def labelled(columns: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import Deferred, remembered, storable
 from epsilons.loading import later
-from epsilons.results.release.estimate import Estimate, labelled
+from epsilons.results.release.estimate import Estimate, labelled, plain
 from epsilons.results.report import numbers
 from epsilons.risk import margins
 from epsilons.risk.margins import AnyMargin, Bracketed
@@ -122,6 +122,7 @@ class Groups(Estimate):
     kind: ClassVar = "groups"
     remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
+    known_as: ClassVar[str] = "half of a {confidence} interval, median over groups"
     labels: tuple[Any, ...]
     bounds: Bounds
     margin: GroupsMargin
@@ -280,7 +281,7 @@ class Groups(Estimate):
         share = self.shares(assumption, confidence)
         compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
         return {
-            "groups": [comparing.plain(each) for each in self.labels],
+            "groups": [plain(each) for each in self.labels],
             "by": list(self.by),
             "groups_are": "public" if self.public else "private",
             "outside": self.outside,
@@ -306,10 +307,6 @@ class Groups(Estimate):
             "share_low": share.low,
             "share_high": share.high,
         }
-
-    def known_as(self, confidence: str) -> str:
-        """A description of `error` for users."""
-        return f"half of a {confidence} interval, median over groups"
 
     @property
     def names(self) -> tuple[str, ...]:

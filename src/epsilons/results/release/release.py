@@ -246,16 +246,12 @@ class Release(Derived, Shown, stored.Stated):
     @property
     def _budgets(self) -> Budgets | None:
         """The budgets of the people, or the expected budgets; None if these are private."""
-        levels, people = None, None
         if self.spent.weighted:
             return None  # rules are compared only if everyone counts equally
-        if self.expected is not None:
-            levels, people = self.expected.levels, self.expected.people
-        elif isinstance(self.spent, ByLevel):
-            levels, people = self.spent.levels, self.spent.people
-        if levels is None or people is None:
+        known = self.spent if self.expected is None else self.expected
+        if not isinstance(known, (ByLevel, Expected)) or known.people is None:
             return None
-        return Budgets.of_levels(levels, people)
+        return Budgets.of_levels(known.levels, known.people)
 
     @property
     def stake(self) -> tuple[Budgets, Goal, SumNoise, float] | None:
@@ -359,7 +355,7 @@ class Release(Derived, Shown, stored.Stated):
         elif not self.rows[0].informative:
             shown = f"{said.DASH} (not usable)"
         else:
-            shown = report.number(self.value) + ("" if self.unit is None else f" {self.unit}")
+            shown = said.with_unit(self, report.number(self.value))
         about = "about " if self.n_is_noisy else ""
         people = "" if self.n is None else f", {about}{self.n:,} people"
         seeded = "" if self.private else ", NOT PRIVATE (seeded)"

@@ -439,7 +439,7 @@ class _Block:
                 sheet.Note("rows", f"{self.name}: {value} {self.unit}".rstrip(), "brief"),
                 sheet.Note("rows", within, "brief", set_in=True),
             )
-        unit = "" if self.release.unit is None else f" ({self.release.unit})"
+        unit = said.unit_words(self.release)
         of = (f"of{unit}", "share") if self.release.estimate.in_percent else ("of", f"value{unit}")
         heads = (*of, f"from ({self.confidence})", "to", "from, all at once", "to")
         rest = " more: value, interval() and JSON have them all"
