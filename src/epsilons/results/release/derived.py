@@ -54,7 +54,6 @@ __all__ = [
     "Derived",
     "PartShares",
     "Side",
-    "Stakes",
     "answers",
     "goal_for",
     "side_by_side",
@@ -561,18 +560,6 @@ SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
 """The values of `related` for which results are shown side by side."""
 
 
-class Stakes(NamedTuple):
-    """The best cap under an assumption, and the typical error with this cap.
-
-    Attributes:
-        cap: the largest amount that anyone would spend under this assumption.
-        typical: the typical error with this cap, on a unit range.
-    """
-
-    cap: float
-    typical: float
-
-
 class Side(NamedTuple):
     """The results of a release under one assumption on how budgets are related to values.
 
@@ -621,8 +608,8 @@ def side_by_side(release: Release, budgets: Budgets | None) -> tuple[Side, ...]:
         if budgets is not None and estimate.margin.staked:
             asked = each, release.loss, confidence
             goal, noise = goal_for(estimate, asked, release.neighbours)
-            found = stakes(budgets, goal, noise, release.method)
-            cap, typical = found.cap, estimate.unit * found.typical
+            cap, on_unit_range = stakes(budgets, goal, noise, release.method)
+            typical = estimate.unit * on_unit_range
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
@@ -650,8 +637,8 @@ def answers(assumption: Assumption) -> tuple[Assumption, ...]:
     return tuple(replace(assumption, related=related) for related in ordered)
 
 
-def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> Stakes:
-    """The best cap for a goal, and the typical error with this cap.
+def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> tuple[float, float]:
+    """The best cap for a goal, and the typical error with this cap on a unit range.
 
     If the method chose the cap for the interval, so does this, where the goal allows it.
     """
@@ -659,5 +646,4 @@ def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> S
         answer = rules_for(goal)[method](budgets, goal)
     else:
         answer = Effective(capped(budgets, best_cap(budgets, goal, noise)))
-    typical = goal.rmse(weighing_of(budgets, answer, noise))
-    return Stakes(float(answer.spent[-1]), typical)
+    return float(answer.spent[-1]), goal.rmse(weighing_of(budgets, answer, noise))

@@ -266,7 +266,10 @@ class Release(Derived, Shown, stored.Stated):
         asked = (self.assumption, self.loss, self.confidence)
         goal, noise = goal_for(self.estimate, asked, self.neighbours)
         weighing = getattr(self.estimate.margin, "weighing", None)
-        typical = stakes(budgets, goal, noise).typical if weighing is None else goal.rmse(weighing)
+        if weighing is None:
+            _, typical = stakes(budgets, goal, noise)
+        else:
+            typical = goal.rmse(weighing)
         return budgets, goal, noise, typical
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -572,8 +571,8 @@ def _known(side: Side) -> str:
     """The interval of a side in words; "" if there are several numbers."""
     if side.low is None or side.high is None:
         return ""
-    told = functools.partial(aligned, width=side.high - side.low)
-    return f"{told(side.low)} to {told(side.high)}"
+    wide = side.high - side.low
+    return f"{aligned(side.low, wide)} to {aligned(side.high, wide)}"
 
 
 def _width(side: Side) -> float:
