@@ -294,13 +294,9 @@ def of_menu(menu: Mapping[Any, float], neighbours: str) -> str:
         menu: the budget of each word.
         neighbours: "replace", under which other words are refused; or "add-remove".
     """
-    each = ", ".join(f"{word} for ε = {_budget(epsilon)}" for word, epsilon in menu.items())
+    each = ", ".join(f"{word} for ε = {number(epsilon)}" for word, epsilon in menu.items())
     others = " Anyone whose word is missing or not on the menu is left out."
     return f"Budgets were chosen by words: {each}.{others if neighbours == 'add-remove' else ''}"
-
-
-def _budget(epsilon: float) -> str:
-    return "∞" if math.isinf(epsilon) else number(epsilon)
 
 
 def _budgets_say(related: bool | float, values: str = "values", differ: str = MEANS_DIFFER) -> str:
@@ -501,7 +497,7 @@ def briefly(assumption: Assumption, cells: bool) -> str:
         said = "budgets are unrelated to values"
     else:
         whole = "all people" if cells else "the range"
-        said = f"{what} at different budgets differ by at most {100.0 * related:.3g} % of {whole}"
+        said = f"{what} at different budgets differ by at most {_percent(related)} of {whole}"
     if not assumption.sampled:
         return said
     sample = "these people are a random sample of the population"

@@ -13,12 +13,12 @@ import epsilons as ep
 from epsilons.results.report import charts
 from epsilons.results.report.page import as_page
 from epsilons.results.report.parts import (
-    FactList,
-    Links,
-    PageFigure,
-    PageTable,
-    Section,
-    Words,
+    fact_list,
+    figure,
+    links,
+    paragraph,
+    section,
+    table,
     whole,
 )
 from epsilons.results.report.sheet import (
@@ -294,12 +294,12 @@ def _of_parts() -> str:
     return whole(
         "An index <of> artefacts",
         [
-            Words("First words."),
-            FactList([("Name", "fact")]),
-            Section("Artefacts", [Links([("Table 1", "add-remove/table 1.csv", "numbers")])]),
-            Section(
+            paragraph("First words."),
+            fact_list([("Name", "fact")]),
+            section("Artefacts", [links([("Table 1", "add-remove/table 1.csv", "numbers")])]),
+            section(
                 "More",
-                [PageFigure(charts.svg(drawn), "People"), PageTable(["a", "b"], [["x", ATTACK]])],
+                [figure(charts.svg(drawn), "People"), table(["a", "b"], [["x", ATTACK]])],
                 "more",
             ),
         ],

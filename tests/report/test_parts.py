@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from epsilons.errors import ArgumentError, FileError
 from epsilons.results.report import write_page
-from epsilons.results.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
+from epsilons.results.report.parts import Html, figure, links, paragraph, section, table, whole
 from tests.report.forms import Reader
 from tests.report.page_samples import ATTACK, LONG, NASTY, PAGES, pages
 
@@ -95,11 +95,11 @@ def test_words_of_the_data_are_never_markup() -> None:
 
 @given(st.text(min_size=1, max_size=30))
 def test_any_words_can_stand_anywhere(words: str) -> None:
-    parts: list[Part] = [
-        Words(words),
-        Section(
+    parts: list[Html] = [
+        paragraph(words),
+        section(
             words,
-            [PageTable([words, words], [[words, words]], words), PageFigure("<svg ></svg>", words)],
+            [table([words, words], [[words, words]], words), figure("<svg ></svg>", words)],
         ),
     ]
     text = whole(words, parts, data={words: [words]})
@@ -124,10 +124,10 @@ def test_long_lists_are_cut_and_the_page_says_so() -> None:
 
 
 def test_links_lead_to_files_beside_the_page_only() -> None:
-    assert 'href="a/b c.html#x"' in Links([("words", "a/b c.html#x", "")]).html()
+    assert 'href="a/b c.html#x"' in links([("words", "a/b c.html#x", "")])
     for path in ("http://x.y", "//x.y/z", "/etc/x", "javascript:alert(1)", "data:,", "", 'a"b'):
         with pytest.raises(ArgumentError, match="relative path"):
-            Links([("words", path, "")])
+            links([("words", path, "")])
 
 
 def test_a_page_is_written_whole_and_replaces_the_old_one(tmp_path: Path) -> None:

@@ -722,12 +722,6 @@ class Quantiles(Estimate):
         low, high = self.band(assumption, confidence)
         return float(max((self.value - low).max(), (high - self.value).max()))
 
-    @property
-    def unit(self) -> float:
-        """The factor that converts errors on a unit range to data units."""
-        lo, hi = self.bounds
-        return hi - lo
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)

@@ -18,7 +18,7 @@ from epsilons.errors import ArgumentError, FileError, MissingExtraError
 from epsilons.papers.figures.artefact import Artefact, ExperimentRun, Result, Row
 from epsilons.results import report
 from epsilons.results.report import charts, write_page
-from epsilons.results.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
+from epsilons.results.report.parts import Html, figure, links, paragraph, section, table, whole
 
 Progress = Callable[[str, int, int], None]
 """Function called with an artefact's name, the number of finished work items, and their total."""
@@ -144,12 +144,12 @@ def _write(
     base.with_suffix(".svg").write_text(drawing, "utf-8")
     base.with_suffix(".png").write_bytes(picture.getvalue())
     shown = [[_cell(cell) for cell in row.values()] for row in result.rows[:_SHOWN]]
-    parts: list[Part] = [
-        Words(result.words),
-        PageFigure(drawing, artefact.title),
-        PageTable([*result.rows[0]], shown),
-        Words(_made(len(result.rows), settings, seconds)),
-        Links(
+    parts: list[Html] = [
+        paragraph(result.words),
+        figure(drawing, artefact.title),
+        table([*result.rows[0]], shown),
+        paragraph(_made(len(result.rows), settings, seconds)),
+        links(
             [
                 ("All tables and figures", "index.html", ""),
                 ("The numbers", f"{base.name}.csv", "comma-separated"),
@@ -178,20 +178,20 @@ def _made(rows: int, settings: dict[str, Any], seconds: float) -> str:
 
 def _index(folder: Path) -> None:
     """Write one page with all artefacts in the folder."""
-    parts: list[Part] = []
+    parts: list[Html] = []
     for path in sorted(folder.glob("*.json")):
         facts = json.loads(path.read_text("utf-8"))
         made = _made(facts["rows"], facts["settings"], facts["seconds"])
-        below: list[Part] = [
-            PageFigure(path.with_suffix(".svg").read_text("utf-8"), facts["title"]),
-            Words(facts["words"]),
-            Words(made),
-            Links([("Page", f"{path.stem}.html", ""), ("Numbers", f"{path.stem}.csv", "")]),
+        below: list[Html] = [
+            figure(path.with_suffix(".svg").read_text("utf-8"), facts["title"]),
+            paragraph(facts["words"]),
+            paragraph(made),
+            links([("Page", f"{path.stem}.html", ""), ("Numbers", f"{path.stem}.csv", "")]),
         ]
         if facts["violations"]:
             words = f"In {facts['violations']} rows a lower bound is above what was measured."
-            below.insert(0, Words(words, "warning"))
-        parts.append(Section(f"{facts['settings']['name']}: {facts['title']}", below, path.stem))
+            below.insert(0, paragraph(words, "warning"))
+        parts.append(section(f"{facts['settings']['name']}: {facts['title']}", below, path.stem))
     write_page(folder / "index.html", whole("Every table and figure", parts))
 
 

@@ -14,7 +14,7 @@ from epsilons import door, parameters
 from epsilons.errors import ArgumentError, KindError
 from epsilons.loading import later
 from epsilons.results import report
-from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
+from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate, plain
 from epsilons.results.report import numbers, phrases
 from epsilons.results.report.shown import Written
 from epsilons.risk import compared
@@ -241,11 +241,6 @@ class Comparisons(Written, Sequence[Compared]):
         return door.numbers_frame(
             [(row.cells[0], row.value, row.low, row.high) for row in self.each], {**told, **more}
         )
-
-
-def plain(label: Any) -> Any:
-    """Convert a label for JSON: a pair becomes a list."""
-    return list(label) if isinstance(label, tuple) else label
 
 
 # Two releases of one number.

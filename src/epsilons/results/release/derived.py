@@ -17,8 +17,8 @@ from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
-from epsilons.results.release.estimate import Cells, Estimate, Scalar, labelled
-from epsilons.results.release.spending import weights_of
+from epsilons.results.release.estimate import Cells, Estimate, Scalar, labelled, plain
+from epsilons.results.release.spending import Spending, weights_of
 from epsilons.results.report import numbers
 from epsilons.results.report.shown import Written
 from epsilons.risk import INDEPENDENT, SumNoise
@@ -54,8 +54,6 @@ __all__ = [
     "Derived",
     "PartShares",
     "Side",
-    "Stakes",
-    "Tabled",
     "answers",
     "goal_for",
     "side_by_side",
@@ -63,7 +61,7 @@ __all__ = [
 ]
 
 
-# Post-processing of single releases: totals, numbers of people, quantiles.
+# Post-processing: totals, numbers of people, quantiles, tables, comparisons of groups.
 
 
 class Amount(Estimated):
@@ -139,7 +137,7 @@ class PartShares(Written):
             "of": list(self.of),
             "within": list(self.within),
             "confidence": self.confidence,
-            "labels": [comparing.plain(label) for label in self.labels],
+            "labels": [plain(label) for label in self.labels],
             "value": self.value.tolist(),
             "interval": [self.low.tolist(), self.high.tolist()],
         }
@@ -155,7 +153,25 @@ class PartShares(Written):
 
 
 class Derived:
-    """Post-processing methods of releases."""
+    """The methods of a release that compute more from what it published, at no privacy cost."""
+
+    statistic: str
+    estimate: Any
+    n: int | None
+    n_is_noisy: bool
+    neighbours: str
+    about: str
+    related: bool | float
+    confidence: float
+    spent: Spending
+    title: str | None
+    unit: str | None
+    name: str | None
+
+    @property
+    def assumption(self) -> Assumption:
+        """The assumption about the data."""
+        return Assumption(self.about, self.related)
 
     def marginal(self, *columns: str, confidence: float = 0.95) -> PartShares:
         """Return shares by one column of a table, or by two columns of three, at no privacy cost.
@@ -175,10 +191,9 @@ class Derived:
             Over all data that the assumption allows, each interval misses with probability at most
             1 − confidence: docs/proofs/frequencies.md (12).
         """
-        release, level = cast("Release", self), parameters.confidence(confidence)
-        cells = _table_of("marginal", release)
+        level, cells = parameters.confidence(confidence), self._table("marginal")
         parts, labels = cells.places(columns)
-        given = (cells.margin, cells.raw, parts, release.assumption, level)
+        given = (cells.margin, cells.raw, parts, self.assumption, level)
         value = tables.added_up(cells.value, parts)
         return PartShares(columns, (), labels, value, *tables.sums(*given), level)
 
@@ -203,13 +218,12 @@ class Derived:
             Over all data that the assumption allows, each interval misses with probability at most
             1 − confidence: docs/proofs/frequencies.md (13).
         """
-        release, level = cast("Release", self), parameters.confidence(confidence)
-        cells = _table_of("within", release)
+        level, cells = parameters.confidence(confidence), self._table("within")
         rows, _ = cells.places(columns)
         whole = tables.added_up(cells.value, rows)[rows]
         alone = 1.0 / np.bincount(rows)[rows]  # equal shares where the sum is 0
         value = np.where(whole > 0.0, cells.value / np.where(whole > 0.0, whole, 1.0), alone)
-        given = (cells.margin, cells.raw, rows, release.assumption, level)
+        given = (cells.margin, cells.raw, rows, self.assumption, level)
         return PartShares(
             cells.called, columns, cells.categories, value, *tables.within(*given), level
         )
@@ -237,26 +251,22 @@ class Derived:
             The interval misses with probability at most 1 − confidence:
             docs/proofs/counts.md.
         """
-        release = cast("Release", self)
-        level, estimate = parameters.confidence(confidence), release.estimate
+        level, estimate = parameters.confidence(confidence), self.estimate
         if isinstance(estimate, kinds.VarianceEstimate):
             raise KindError(
                 "total is for a mean: a sum of variances means nothing. For the sum of everyone's "
                 "values, publish ep.total or ep.mean."
             )
         means = isinstance(estimate, Scalar) and not estimate.of_shares and not estimate.adds
-        if not means or release.about != "people":
-            _refuse("total", "the mean of exactly these people", release)
-        scalar = cast(Scalar, estimate)
-        if isinstance(scalar.margin, (Ratio, RatioSpread)):
-            if not scalar.margin.equal:
+        if not means or self.about != "people":
+            self._refuse("total", "the mean of exactly these people")
+        if isinstance(estimate.margin, (Ratio, RatioSpread)):
+            if not estimate.margin.equal:
                 _unequal("total")
-            return Amount(*scalar.margin.total(scalar.bounds, level))
-        if release.n is None or release.n_is_noisy:
-            _refuse("total", "a mean whose people are public", release)
-        n = _size(release)
-        low, high = release.interval(level)
-        return Amount(n * scalar.value, n * low, n * high)
+            return Amount(*estimate.margin.total(estimate.bounds, level))
+        n = self._people("total", "a mean whose people are public")
+        low, high = estimate.interval(self.assumption, level)
+        return Amount(n * estimate.value, n * low, n * high)
 
     def counts(self, confidence: float = 0.95) -> Counts:
         """Return the number of people in each category, computed at no extra privacy cost.
@@ -280,18 +290,16 @@ class Derived:
             Each interval, and the band as a whole, misses with probability at most 1 − confidence:
             docs/proofs/counts.md.
         """
-        release = cast("Release", self)
-        level, estimate = parameters.confidence(confidence), release.estimate
-        if not isinstance(estimate, Cells) or release.about != "people":
-            _refuse("counts", "the frequencies of exactly these people", release)
-        cells = estimate
+        level, cells = parameters.confidence(confidence), self.estimate
+        if not isinstance(cells, Cells) or self.about != "people":
+            self._refuse("counts", "the frequencies of exactly these people")
         if isinstance(cells.margin, RatioCells):
             return _numbers_of(cells.margin, level)
-        if release.n is None or release.n_is_noisy:
-            _refuse("counts", "frequencies whose people are public", release)
-        n = _size(release)
-        ends = (*release.interval(level), *release.band(level))
-        return Counts(n * cells.value, *(n * end for end in ends))
+        n = self._people("counts", "frequencies whose people are public")
+        told = self.assumption, level
+        return Counts(
+            *(n * each for each in (cells.value, *cells.interval(*told), *cells.band(*told)))
+        )
 
     def quantile(self, q: float, confidence: float = 0.95) -> Amount:
         """Return the q-quantile of the values, computed from frequencies of bins.
@@ -314,216 +322,17 @@ class Derived:
             Over all data that the assumption allows, the interval misses with probability at most
             1 − confidence: docs/proofs/quantiles.md.
         """
-        release = cast("Release", self)
         share = parameters.quantiles(q)
-        level, estimate = parameters.confidence(confidence), release.estimate
+        level, cells = parameters.confidence(confidence), self.estimate
         if not isinstance(share, float):
             raise KindError("quantile takes one q at a time: ask for each, or ask ep.quantile.")
-        if not isinstance(estimate, Cells):
-            _refuse("quantile", "frequencies of bins, published with edges=", release)
-        cells = estimate
+        if not isinstance(cells, Cells):
+            self._refuse("quantile", "frequencies of bins, published with edges=")
         edges = _edges(cells.categories)
         value, (low, high) = quantiles.quantile_of_cells(
-            cells.margin, cells.raw, share, edges, release.assumption, level
+            cells.margin, cells.raw, share, edges, self.assumption, level
         )
         return Amount(value, low, high)
-
-
-def _table_of(name: str, release: Release) -> Cells:
-    """The cells of a table of several columns.
-
-    Raises:
-        KindError: the release is not such a table.
-    """
-    if isinstance(release.estimate, Cells) and release.estimate.columns:
-        return release.estimate
-    raise KindError(
-        f"{name} is for a table of several columns, such as the frequencies of "
-        f'values=("region", "answer"): this release is of {release.statistic}.'
-    )
-
-
-def _edges(categories: tuple[object, ...]) -> Floats:
-    """The edges of adjacent bins, ascending.
-
-    Raises:
-        KindError: the categories are not bins, have gaps, or include `other`.
-    """
-    pairs = [each for each in categories if isinstance(each, tuple)]
-    if len(pairs) != len(categories) or any(a[1] != b[0] for a, b in pairwise(pairs)):
-        raise KindError(
-            "quantile is for frequencies of bins without gaps and without other: publish them with "
-            "edges=[…], the first -inf and the last inf if values may be anywhere."
-        )
-    return np.array([pairs[0][0], *(pair[1] for pair in pairs)], dtype=np.float64)
-
-
-def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
-    """Numbers of people, computed from the drawn counts, if all weights are equal."""
-    if not margin.equal:
-        _unequal("counts")
-    drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
-    scale = margin.scale / margin.largest
-    point = 1.0 / margin.largest
-    ends = []
-    for part in (beta, beta / len(drawn)):  # first separate, then simultaneous (union bound)
-        reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
-        ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
-    return Counts(np.maximum(drawn, 0.0), *ends)
-
-
-def _unequal(name: str) -> NoReturn:
-    raise KindError(
-        f"{name}: weights differ and are private, so a weighted sum says little about a number of "
-        "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
-    )
-
-
-def _size(release: Release) -> float:
-    """The public number of people; the sum of their weights, if they have any."""
-    weights = weights_of(release.spent).get("weights")
-    return float(release.n or 0) if weights is None else float(weights["total"])
-
-
-def _refuse(name: str, of: str, release: Release) -> NoReturn:
-    raise KindError(
-        f"{name} is for {of}: this release is of a {release.statistic}, "
-        f'about="{release.about}", neighbours="{release.neighbours}".'
-    )
-
-
-# Sides: a release under other assumptions. Budgets are related to values in any way, a little, or
-# not at all.
-#
-# The interval is computed from the drawn values. The cap and the typical error are hypothetical:
-# a release about the same people would have them if it made this assumption from the start.
-
-SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
-"""The values of `related` for which results are shown side by side."""
-
-
-class Stakes(NamedTuple):
-    """The best cap under an assumption, and the typical error with this cap.
-
-    Attributes:
-        cap: the largest amount that anyone would spend under this assumption.
-        typical: the typical error with this cap, on a unit range.
-    """
-
-    cap: float
-    typical: float
-
-
-class Side(NamedTuple):
-    """The results of a release under one assumption on how budgets are related to values.
-
-    Attributes:
-        related: the assumption: True, False, or a number δ.
-        low: the lower end of the interval of this release; None if there are several numbers.
-        high: its upper end.
-        error: a bound on the error of this release at its confidence: for categories, the error of
-            the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
-            intervals.
-        cap: the cap with the smallest typical error under this assumption; None if unknown. If this
-            release gave everyone the weight of the lowest level, the cap is at most that level.
-        typical: the typical error with this cap; None if unknown.
-    """
-
-    related: bool | float
-    low: float | None
-    high: float | None
-    error: float
-    cap: float | None
-    typical: float | None
-
-
-def side_by_side(
-    estimate: Estimate,
-    words: Words,
-    budgets: Budgets | None,
-    neighbours: str,
-    method: str,
-) -> tuple[Side, ...]:
-    """Return the results of a release under each assumption on how budgets are related to values.
-
-    Args:
-        estimate: the estimate of the release.
-        words: the assumption, the loss and the confidence of the release.
-        budgets: the budgets, and the (expected) number of people with each; None if these numbers
-            are private.
-        neighbours: the neighbouring relation, such as "replace" or "add-remove".
-        method: the method of the release.
-
-    Returns:
-        A side for each assumption under which intervals are proven.
-    """
-    assumption, loss, confidence = words
-    sides = []
-    for each in filter(estimate.margin.allows, answers(assumption)):
-        low = high = cap = typical = None
-        if isinstance(estimate, (Scalar, kinds.Pair)):
-            low, high = estimate.interval(each, confidence)
-        if budgets is not None and estimate.margin.staked:
-            goal, noise = goal_for(estimate, (each, loss, confidence), neighbours)
-            found = stakes(budgets, goal, noise, method)
-            cap, typical = found.cap, estimate.unit * found.typical
-        error = estimate.error(each, confidence)
-        sides.append(Side(each.related, low, high, error, cap, typical))
-    return tuple(sides)
-
-
-def goal_for(estimate: Estimate, words: Words, neighbours: str) -> tuple[Goal, SumNoise]:
-    """The goal of an estimate (the error that it minimizes), and the noise of its sums.
-
-    Args:
-        estimate: the estimate of the release.
-        words: the assumption, the loss and the confidence.
-        neighbours: the neighbouring relation, such as "replace" or "add-remove".
-    """
-    cells = len(estimate.categories) if isinstance(estimate, Cells) else None
-    goal = goal_of(words, cells)
-    if isinstance(estimate.margin, WeighedTogether):
-        goal = estimate.margin.goal(words)
-    return goal, goal.noise if neighbours == "replace" else INDEPENDENT
-
-
-def answers(assumption: Assumption) -> tuple[Assumption, ...]:
-    """The given assumption and the others that are shown with it, weakest first."""
-    shown = {*SHOWN, assumption.related}
-    ordered = sorted(shown, key=lambda related: (related is not True, -float(related)))
-    return tuple(replace(assumption, related=related) for related in ordered)
-
-
-def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> Stakes:
-    """The best cap for a goal, and the typical error with this cap.
-
-    If the method chose the cap for the interval, so does this, where the goal allows it.
-    """
-    if method == NARROWEST and goal.by_interval:
-        answer = rules_for(goal)[method](budgets, goal)
-    else:
-        answer = capped(budgets, best_cap(budgets, goal, noise))
-    typical = goal.rmse(weighing_of(budgets, answer, noise))
-    return Stakes(float(answer.spent[-1]), typical)
-
-
-# Releases of several numbers: comparisons of groups, shares, tables.
-
-
-class Tabled:
-    """The methods of releases with groups, and `to_frame`, which lists all numbers."""
-
-    estimate: Any
-    statistic: str
-    confidence: float
-    title: str | None
-    unit: str | None
-    name: str | None
-
-    @property
-    def assumption(self) -> Assumption:
-        """The assumption about the data."""
-        raise NotImplementedError
 
     @property
     def groups(self) -> tuple[Any, ...]:
@@ -541,11 +350,7 @@ class Tabled:
 
         None if the mean is the mean of everyone.
         """
-        found = getattr(self.estimate, "share", None)
-        if found is None:
-            raise KindError(f"share is for one number: this release is of {self.statistic}.")
-        share: grouped.Shares | None = found(self.assumption, self.confidence)
-        return share
+        return self._scalar("share").share(self.assumption, self.confidence)
 
     def difference(
         self, first: Group, second: Group, confidence: float = 0.95
@@ -668,7 +473,177 @@ class Tabled:
             {**informative, **self.estimate.further(self.assumption, level)},
         )
 
+    def _scalar(self, name: str) -> Scalar:
+        if isinstance(self.estimate, Scalar):
+            return self.estimate
+        raise KindError(f"{name} is for one number: this release is of {self.statistic}.")
+
     def _groups(self, name: str) -> grouped.Groups:
         if isinstance(self.estimate, grouped.Groups):
             return self.estimate
         raise KindError(f"{name} is for means by group: this release is of {self.statistic}.")
+
+    def _table(self, name: str) -> Cells:
+        """The cells of a table of several columns.
+
+        Raises:
+            KindError: the release is not such a table.
+        """
+        if isinstance(self.estimate, Cells) and self.estimate.columns:
+            return self.estimate
+        raise KindError(
+            f"{name} is for a table of several columns, such as the frequencies of "
+            f'values=("region", "answer"): this release is of {self.statistic}.'
+        )
+
+    def _people(self, name: str, of: str) -> float:
+        """The public number of people; the sum of their weights, if they have any.
+
+        Raises:
+            KindError: the number of people is private.
+        """
+        if self.n is None or self.n_is_noisy:
+            self._refuse(name, of)
+        weights = weights_of(self.spent).get("weights")
+        return float(self.n) if weights is None else float(weights["total"])
+
+    def _refuse(self, name: str, of: str) -> NoReturn:
+        raise KindError(
+            f"{name} is for {of}: this release is of a {self.statistic}, "
+            f'about="{self.about}", neighbours="{self.neighbours}".'
+        )
+
+
+def _edges(categories: tuple[object, ...]) -> Floats:
+    """The edges of adjacent bins, ascending.
+
+    Raises:
+        KindError: the categories are not bins, have gaps, or include `other`.
+    """
+    pairs = [each for each in categories if isinstance(each, tuple)]
+    if len(pairs) != len(categories) or any(a[1] != b[0] for a, b in pairwise(pairs)):
+        raise KindError(
+            "quantile is for frequencies of bins without gaps and without other: publish them with "
+            "edges=[…], the first -inf and the last inf if values may be anywhere."
+        )
+    return np.array([pairs[0][0], *(pair[1] for pair in pairs)], dtype=np.float64)
+
+
+def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
+    """Numbers of people, computed from the drawn counts, if all weights are equal."""
+    if not margin.equal:
+        _unequal("counts")
+    drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
+    scale = margin.scale / margin.largest
+    point = 1.0 / margin.largest
+    ends = []
+    for part in (beta, beta / len(drawn)):  # first separate, then simultaneous (union bound)
+        reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
+        ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
+    return Counts(np.maximum(drawn, 0.0), *ends)
+
+
+def _unequal(name: str) -> NoReturn:
+    raise KindError(
+        f"{name}: weights differ and are private, so a weighted sum says little about a number of "
+        "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
+    )
+
+
+# Sides: a release under other assumptions. Budgets are related to values in any way, a little, or
+# not at all.
+#
+# The interval is computed from the drawn values. The cap and the typical error are hypothetical:
+# a release about the same people would have them if it made this assumption from the start.
+
+SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
+"""The values of `related` for which results are shown side by side."""
+
+
+class Side(NamedTuple):
+    """The results of a release under one assumption on how budgets are related to values.
+
+    Attributes:
+        related: the assumption: True, False, or a number δ.
+        low: the lower end of the interval of this release; None if there are several numbers.
+        high: its upper end.
+        error: a bound on the error of this release at its confidence: for categories, the error of
+            the worst one; for vectors, the ℓ2 error; for groups, the median half-width of their
+            intervals.
+        cap: the cap with the smallest typical error under this assumption; None if unknown. If this
+            release gave everyone the weight of the lowest level, the cap is at most that level.
+        typical: the typical error with this cap; None if unknown.
+    """
+
+    related: bool | float
+    low: float | None
+    high: float | None
+    error: float
+    cap: float | None
+    typical: float | None
+
+
+def side_by_side(release: Release, budgets: Budgets | None) -> tuple[Side, ...]:
+    """Return the results of a release under each assumption on how budgets are related to values.
+
+    Args:
+        release: the release.
+        budgets: its budgets, and the (expected) number of people with each; None if these numbers
+            are private.
+
+    Returns:
+        A side for each assumption under which intervals are proven.
+    """
+    estimate, assumption, confidence = release.estimate, release.assumption, release.confidence
+    # With weights, the interval for related=False needs the numbers of people by level and weight.
+    # Only a release that assumes related=False stores them.
+    unrelated = not release.spent.weighted or release.related is False
+    sides = []
+    for each in filter(estimate.margin.allows, answers(assumption)):
+        if each.related is False and not unrelated:
+            continue
+        low = high = cap = typical = None
+        if isinstance(estimate, (Scalar, kinds.Pair)):
+            low, high = estimate.interval(each, confidence)
+        if budgets is not None and estimate.margin.staked:
+            asked = each, release.loss, confidence
+            goal, noise = goal_for(estimate, asked, release.neighbours)
+            cap, on_unit_range = stakes(budgets, goal, noise, release.method)
+            typical = estimate.unit * on_unit_range
+        error = estimate.error(each, confidence)
+        sides.append(Side(each.related, low, high, error, cap, typical))
+    return tuple(sides)
+
+
+def goal_for(estimate: Estimate, words: Words, neighbours: str) -> tuple[Goal, SumNoise]:
+    """The goal of an estimate (the error that it minimizes), and the noise of its sums.
+
+    Args:
+        estimate: the estimate of the release.
+        words: the assumption, the loss and the confidence.
+        neighbours: the neighbouring relation, such as "replace" or "add-remove".
+    """
+    cells = len(estimate.categories) if isinstance(estimate, Cells) else None
+    goal = goal_of(words, cells)
+    if isinstance(estimate.margin, WeighedTogether):
+        goal = estimate.margin.goal(words)
+    return goal, goal.noise if neighbours == "replace" else INDEPENDENT
+
+
+def answers(assumption: Assumption) -> tuple[Assumption, ...]:
+    """The given assumption and the others that are shown with it, weakest first."""
+    shown = {*SHOWN, assumption.related}
+    ordered = sorted(shown, key=lambda related: (related is not True, -float(related)))
+    return tuple(replace(assumption, related=related) for related in ordered)
+
+
+def stakes(budgets: Budgets, goal: Goal, noise: SumNoise, method: str = "") -> tuple[float, float]:
+    """The best cap for a goal, and the typical error with this cap on a unit range.
+
+    If the method chose the cap for the interval, so does this, where the goal allows it.
+    """
+    if method == NARROWEST and goal.by_interval:
+        answer = rules_for(goal)[method](budgets, goal)
+    else:
+        answer = capped(budgets, best_cap(budgets, goal, noise))
+    return float(answer.spent[-1]), goal.rmse(weighing_of(budgets, answer, noise))

@@ -35,10 +35,10 @@ else:
     said = later("epsilons.results.release.said")
     verdict = later("epsilons.results.release.verdict")
 
-__all__ = ["Estimate", "Reportable"]
+__all__ = ["Estimate"]
 
 
-# The base classes.
+# The base class.
 
 
 class Estimate:
@@ -56,6 +56,8 @@ class Estimate:
         phrase: the name of the published numbers, in which {of} stands for the measured column.
         joined: the words between the name of a number and its value in a statement.
         among: whether a statement says which people the numbers are about.
+        known_as: a description of `error` for users, in which {confidence} stands for its
+            confidence; "" for the standard description.
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
         reopens: whether intervals that noise pushed outside the limits are moved back into them.
@@ -74,6 +76,7 @@ class Estimate:
     phrase: ClassVar[str] = "the average{of}"
     joined: ClassVar[str] = ":"
     among: ClassVar[bool] = True
+    known_as: ClassVar[str] = ""
     adds: ClassVar[bool] = False
     reopens: bool = cast(bool, Deferred(False))
 
@@ -101,7 +104,7 @@ class Estimate:
     @property
     def unclipped(self) -> Any:
         """Its numbers before they were clipped to `limits`."""
-        return self.value
+        return self.raw
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,13 +116,16 @@ class Estimate:
         raise NotImplementedError
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error of its numbers, at this confidence."""
-        raise NotImplementedError
+        """Bound on the error of its numbers, at this confidence; here for a single number."""
+        low, high = self.interval(assumption, confidence)
+        found: float = max(self.value - low, high - self.value)
+        return found
 
     @property
     def unit(self) -> float:
         """The factor that converts errors on a unit range to data units."""
-        raise NotImplementedError
+        lo, hi = self.limits
+        return hi - lo
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
@@ -152,7 +158,8 @@ class Estimate:
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """The precision of each of its numbers."""
-        spread = self.largest_spread(assumption, confidence)
+        found = self.spread(assumption, confidence)
+        spread = None if found is None else found.high
         limits = (-math.inf, math.inf) if self.adds else self.limits
         ends = self.reopened(self.interval(assumption, confidence))
         return [
@@ -186,27 +193,32 @@ class Estimate:
         """The smallest and largest possible value of its numbers; infinite where unknown."""
         return 0.0, 1.0
 
-    def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """An upper bound on the standard deviation of the data; None if it was not released."""
+    def spread(self, assumption: Assumption, confidence: float) -> Spread | None:  # noqa: ARG002
+        """The standard deviation of the data; None if it was not released."""
         return None
 
-    def known_as(self, confidence: str) -> str:  # noqa: ARG002
-        """A description of `error` for users; "" for the standard description.
-
-        Args:
-            confidence: the confidence of the error, in words.
-        """
-        return ""
-
-    def influence(self, lies: int) -> float:  # noqa: ARG002
+    def influence(self, lies: int) -> float:
         """Return a bound on how far dishonest reports can have moved the estimate.
+
+        For shares the bound holds for each share; for vectors it is in ℓ2.
 
         Raises:
             KindError: this is not the local model, so there are no reports.
         """
-        raise KindError(
-            "influence is for the local model: with a trusted curator nobody sends reports."
-        )
+        if not hasattr(self.margin, "influence"):
+            raise KindError(
+                "influence is for the local model: with a trusted curator nobody sends reports."
+            )
+        return float(self.margin.influence(lies, *self._place))
+
+    @property
+    def _place(self) -> tuple[Any, ...]:
+        """The argument of `margin.influence`: the raw estimate, on which the bound depends."""
+        return (self.raw,)
+
+    def _influence_of_one(self) -> dict[str, float]:
+        """A bound on the effect of one dishonest report, as plain data; empty without reports."""
+        return {"influence_of_one": self.influence(1)} if hasattr(self.margin, "influence") else {}
 
     def found(self) -> dict[str, float]:
         """Intermediate estimates as plain data; empty by default."""
@@ -236,39 +248,6 @@ class Estimate:
         return said.with_unit(release, value), low, said.with_unit(release, high)
 
 
-class Reportable(Estimate):
-    """An estimate that can come from local reports; its margin then bounds the effect of lies."""
-
-    raw: Any
-
-    def influence(self, lies: int) -> float:
-        """Return a bound on how far dishonest reports can have moved the estimate.
-
-        For shares the bound holds for each share; for vectors it is in ℓ2.
-        """
-        if not self._has_reports:
-            return super().influence(lies)
-        return float(self.margin.influence(lies, *self._place))
-
-    @property
-    def unclipped(self) -> Any:
-        """Its numbers before they were clipped to `limits`."""
-        return self.raw
-
-    @property
-    def _has_reports(self) -> bool:
-        return hasattr(self.margin, "influence")
-
-    @property
-    def _place(self) -> tuple[Any, ...]:
-        """The argument of `margin.influence`: the raw estimate, on which the bound depends."""
-        return (self.raw,)
-
-    def _influence_of_one(self) -> dict[str, float]:
-        """A bound on the effect of one dishonest report, as plain data; empty without reports."""
-        return {"influence_of_one": self.influence(1)} if self._has_reports else {}
-
-
 def _listed(*columns: Any) -> Iterator[tuple[float, ...]]:
     """The entries of columns, row by row; a single number is a column of one."""
     return zip(*(np.atleast_1d(each).tolist() for each in columns), strict=True)
@@ -284,7 +263,7 @@ _COORDINATES: Final = 10
 
 @storable("release.Scalar")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scalar(Reportable):
+class Scalar(Estimate):
     """One number.
 
     Attributes:
@@ -311,28 +290,10 @@ class Scalar(Reportable):
         """A confidence interval, with at least this confidence."""
         return self.kept(self.margin.interval(self.raw, self.bounds, assumption, confidence))
 
-    def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error of `value`, at this confidence."""
-        low, high = self.interval(assumption, confidence)
-        return max(self.value - low, high - self.value)
-
-    @property
-    def unit(self) -> float:
-        """The factor that converts errors on a unit range to data units."""
-        lo, hi = self.bounds
-        return hi - lo
-
     @property
     def limits(self) -> tuple[float, float]:
         """The range of the values."""
         return self.bounds
-
-    @remembered
-    def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:
-        """The upper end of the interval for the standard deviation; None if it was not released."""
-        if not isinstance(self.margin, WeighedSpread):
-            return None
-        return self.margin.spread(self.bounds, assumption, confidence).high
 
     @property
     def unclipped(self) -> float:
@@ -347,28 +308,42 @@ class Scalar(Reportable):
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
+        spread, share = (found(assumption, confidence) for found in (self.spread, self.share))
         return {
             "value": self.value,
             "raw": self.raw,
             "interval": [low, high],
             "bounds": list(self.bounds),
-            **self._spread(assumption, confidence),
-            **self._share(assumption, confidence),
+            **({} if spread is None else {"spread": spread._asdict()}),
+            **({} if share is None else {"share": share._asdict()}),
             **self._influence_of_one(),
         }
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
         (row,) = self.rows(release.assumption, release.confidence)
-        lo, hi = self._values
-        return said.number_sheet(
-            release,
-            row,
-            bounds=self.bounds,
-            values=said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}"),
+        wide, confidence = row.high - row.low, numbers.percent(release.confidence)
+        value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
+        value = value if row.informative else said.DASH
+        shown = said.with_unit(release, value) if row.informative else value
+        name = f"{release.statistic.capitalize()}: {shown}"
+        title = f"{release.statistic}{said.unit_words(release)}, {confidence} interval"
+        between = said.with_unit(release, f"between {low} and {high}")
+        lo, hi = (numbers.number(end) for end in self._values)
+        values = said.with_unit(release, f"{lo} to {hi}")
+        covers = row.low <= self.bounds[0] and row.high >= self.bounds[1]
+        nothing = [said.NOTHING] if covers else []
+        own = said.Own(
+            name,
+            said.told_in_units(release),
+            headline=f"{name}   ({confidence} interval {low} to {high})",
+            claim=f"With {confidence} confidence {between}.",
+            people=(said.people_fact(release), said.values_fact(values)),
             more=[*self._share_fact(release), *self._spread_fact(release)],
-            helps=self._helps(release),
+            nothing=nothing if row.informative else [*nothing, *self._helps(release)],
+            figures=said.one_number(row, self.bounds, title, (value, low, high), "value"),
         )
+        return said.sheet_of(release, own)
 
     @property
     def _values(self) -> tuple[float, float]:
@@ -429,14 +404,6 @@ class Scalar(Reportable):
             return None
         return self.margin.spread(self.bounds, assumption, confidence)
 
-    def _share(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        found = self.share(assumption, confidence)
-        return {} if found is None else {"share": found._asdict()}
-
-    def _spread(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        found = self.spread(assumption, confidence)
-        return {} if found is None else {"spread": found._asdict()}
-
     def found(self) -> dict[str, float]:
         """The centre and the standard deviation that define the estimated range, as plain data."""
         if self.sigma is None or not isinstance(self.margin, (ranges.Located, ranges.LocatedRatio)):
@@ -452,7 +419,7 @@ class Scalar(Reportable):
 
 @storable("release.Cells")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Cells(Reportable):
+class Cells(Estimate):
     """The share of people in each category.
 
     Attributes:
@@ -538,14 +505,12 @@ class Cells(Reportable):
         """Bound on the largest error of any share, at this confidence, as in `at_once`."""
         return self.at_once(assumption, confidence)
 
-    unit: ClassVar[float] = 1.0
-
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         return {
-            "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
+            "categories": [plain(each) for each in self.categories],
             "value": self.value.tolist(),
             "raw": self.raw.tolist(),
             "interval": [low.tolist(), high.tolist()],
@@ -611,6 +576,11 @@ class Cells(Reportable):
         return {**names, "band_low": band_low, "band_high": band_high}
 
 
+def plain(label: Any) -> Any:
+    """Convert a label for JSON: a pair becomes a list."""
+    return list(label) if isinstance(label, tuple) else label
+
+
 def labelled(columns: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
     """A column of a frame for each column of labels; bins are written as text."""
     every = zip(*(each if len(columns) > 1 else (each,) for each in labels), strict=True)
@@ -622,7 +592,7 @@ def labelled(columns: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
 
 @storable("release.Vector")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class VectorEstimate(Reportable):
+class VectorEstimate(Estimate):
     """The mean of vectors in a ball.
 
     Attributes:
@@ -659,8 +629,6 @@ class VectorEstimate(Reportable):
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the ℓ2 error, at this confidence."""
         return min(self.radius(assumption, confidence), 2.0 * self.ball)
-
-    unit: ClassVar[float] = 1.0
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""

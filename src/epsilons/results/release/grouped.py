@@ -11,7 +11,7 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import Deferred, remembered, storable
 from epsilons.loading import later
-from epsilons.results.release.estimate import Estimate
+from epsilons.results.release.estimate import Estimate, labelled, plain
 from epsilons.results.report import numbers
 from epsilons.risk import margins
 from epsilons.risk.margins import AnyMargin, Bracketed
@@ -122,6 +122,7 @@ class Groups(Estimate):
     kind: ClassVar = "groups"
     remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
+    known_as: ClassVar[str] = "half of a {confidence} interval, median over groups"
     labels: tuple[Any, ...]
     bounds: Bounds
     margin: GroupsMargin
@@ -165,12 +166,6 @@ class Groups(Estimate):
     def unclipped(self) -> Floats:
         """The mean of each group before it was clipped to the bounds."""
         return self.margin.unclipped(self.bounds)
-
-    @property
-    def unit(self) -> float:
-        """The factor that converts errors on a unit range to data units."""
-        lo, hi = self.bounds
-        return hi - lo
 
     @property
     def limits(self) -> Bounds:
@@ -286,7 +281,7 @@ class Groups(Estimate):
         share = self.shares(assumption, confidence)
         compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
         return {
-            "groups": [comparing.plain(each) for each in self.labels],
+            "groups": [plain(each) for each in self.labels],
             "by": list(self.by),
             "groups_are": "public" if self.public else "private",
             "outside": self.outside,
@@ -304,22 +299,14 @@ class Groups(Estimate):
         band_low, band_high = self.band(assumption, confidence)
         share = self.shares(assumption, confidence)
         names = [each or f"group{place or ''}" for place, each in enumerate(self.by)]
-        if len(names) == 1:
-            labels: dict[str, Any] = {names[0]: list(self.labels)}
-        else:
-            labels = {name: [pair[at] for pair in self.labels] for at, name in enumerate(names)}
         return {
-            **labels,
+            **labelled(names, self.labels),
             "band_low": band_low,
             "band_high": band_high,
             "share": share.value,
             "share_low": share.low,
             "share_high": share.high,
         }
-
-    def known_as(self, confidence: str) -> str:
-        """A description of `error` for users."""
-        return f"half of a {confidence} interval, median over groups"
 
     @property
     def names(self) -> tuple[str, ...]:

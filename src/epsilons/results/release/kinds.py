@@ -169,11 +169,6 @@ class Pair(Estimate):
         """A confidence interval for the covariance, with at least this confidence."""
         return self.kept(self.margin.covariance(assumption, confidence).times(self.unit).interval)
 
-    def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error of the covariance, at this confidence."""
-        low, high = self.interval(assumption, confidence)
-        return max(self.value - low, high - self.value)
-
     @remembered
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
         """The least-squares slope of the second column on the first.
@@ -359,11 +354,6 @@ class CountEstimate(Estimate):
     unit: ClassVar[float] = 1.0
     limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
-    @property
-    def unclipped(self) -> int:
-        """The drawn number, which can be negative."""
-        return self.raw
-
     def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
         """An interval for the number of people."""
         reach = self.law.deviation(1.0 - confidence)
@@ -372,8 +362,7 @@ class CountEstimate(Estimate):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error, at this confidence."""
-        low, high = self.interval(assumption, confidence)
-        return float(max(self.value - low, high - self.value))
+        return float(super().error(assumption, confidence))
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""

@@ -15,21 +15,15 @@ from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
-from epsilons.results.release.derived import Derived, Side, Tabled, goal_for, side_by_side, stakes
-from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
-from epsilons.results.release.spending import (
-    ByLevel,
-    Expected,
-    Spending,
-    spent_by,
-    weights_of,
-)
+from epsilons.results.release.derived import Derived, Side, goal_for, side_by_side, stakes
+from epsilons.results.release.estimate import Cells, Estimate, VectorEstimate
+from epsilons.results.release.spending import ByLevel, Expected, Spending, weights_of
 from epsilons.results.release.stored import Entry
 from epsilons.results.report.shown import Shown
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Estimated
 from epsilons.risk.means.spread import Spread
-from epsilons.risk.weighing import Assumption, SumNoise
+from epsilons.risk.weighing import SumNoise
 from epsilons.types import Floats, Length
 
 if TYPE_CHECKING:
@@ -44,7 +38,7 @@ else:
 
 @frozen.storable("release.Release")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(Tabled, Shown, Derived, stored.Stated):
+class Release(Derived, Shown, stored.Stated):
     """A published statistic. It contains no data: only the drawn numbers and public facts.
 
     Attributes:
@@ -236,12 +230,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
                 the lowest level.
             ArgumentError: the budgets are not a single column, or people have no weights.
         """
-        return spent_by(self.spent, epsilon, weights)
-
-    @property
-    def assumption(self) -> Assumption:
-        """The assumption about the data."""
-        return Assumption(self.about, self.related)
+        return self.spent.for_each(epsilon, weights)
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
@@ -252,29 +241,17 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         There are no sides if the range was estimated under the assumption of a Gaussian population.
         If people have weights, False is left out unless this release has `related` False.
         """
-        words_of_it = (self.assumption, self.loss, self.confidence)
-        sides = side_by_side(
-            self.estimate, words_of_it, self._budgets, self.neighbours, self.method
-        )
-        weighted = self.spent.weighted
-        # With weights, the interval for related=False needs the numbers of people by level and
-        # weight. Only a release that assumes related=False stores them.
-        told = not weighted or self.related is False
-        return tuple(side for side in sides if side.related is not False or told)
+        return side_by_side(self, self._budgets)
 
     @property
     def _budgets(self) -> Budgets | None:
         """The budgets of the people, or the expected budgets; None if these are private."""
-        levels, people = None, None
         if self.spent.weighted:
             return None  # rules are compared only if everyone counts equally
-        if self.expected is not None:
-            levels, people = self.expected.levels, self.expected.people
-        elif isinstance(self.spent, ByLevel):
-            levels, people = self.spent.levels, self.spent.people
-        if levels is None or people is None:
+        known = self.spent if self.expected is None else self.expected
+        if not isinstance(known, (ByLevel, Expected)) or known.people is None:
             return None
-        return Budgets.of_levels(levels, people)
+        return Budgets.of_levels(known.levels, known.people)
 
     @property
     def stake(self) -> tuple[Budgets, Goal, SumNoise, float] | None:
@@ -289,7 +266,10 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         asked = (self.assumption, self.loss, self.confidence)
         goal, noise = goal_for(self.estimate, asked, self.neighbours)
         weighing = getattr(self.estimate.margin, "weighing", None)
-        typical = stakes(budgets, goal, noise).typical if weighing is None else goal.rmse(weighing)
+        if weighing is None:
+            _, typical = stakes(budgets, goal, noise)
+        else:
+            typical = goal.rmse(weighing)
         return budgets, goal, noise, typical
 
     @cached_property
@@ -378,7 +358,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         elif not self.rows[0].informative:
             shown = f"{said.DASH} (not usable)"
         else:
-            shown = report.number(self.value) + ("" if self.unit is None else f" {self.unit}")
+            shown = said.with_unit(self, report.number(self.value))
         about = "about " if self.n_is_noisy else ""
         people = "" if self.n is None else f", {about}{self.n:,} people"
         seeded = "" if self.private else ", NOT PRIVATE (seeded)"
@@ -488,11 +468,6 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def means(self) -> tuple[Estimated, Estimated]:
         """The means of the two columns, each with its interval."""
         return self._pair("means").means(self.assumption, self.confidence)
-
-    def _scalar(self, name: str) -> Scalar:
-        if isinstance(self.estimate, Scalar):
-            return self.estimate
-        raise KindError(f"{name} is for one number: this release is of {self.statistic}.")
 
     def _cells(self, name: str) -> Cells:
         if isinstance(self.estimate, Cells):

@@ -18,7 +18,7 @@ from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
 from epsilons.results.release.release import Release
-from epsilons.results.release.spending import Spending, spent_by, weights_of
+from epsilons.results.release.spending import Spending, weights_of
 from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
 from epsilons.results.report.shown import Shown
 from epsilons.types import Floats, Length
@@ -181,7 +181,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
     def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
         """Return how much each person spent on all releases: see `Release.for_each`."""
-        return spent_by(self.spent, epsilon, weights)
+        return self.spent.for_each(epsilon, weights)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -439,7 +439,7 @@ class _Block:
                 sheet.Note("rows", f"{self.name}: {value} {self.unit}".rstrip(), "brief"),
                 sheet.Note("rows", within, "brief", set_in=True),
             )
-        unit = "" if self.release.unit is None else f" ({self.release.unit})"
+        unit = said.unit_words(self.release)
         of = (f"of{unit}", "share") if self.release.estimate.in_percent else ("of", f"value{unit}")
         heads = (*of, f"from ({self.confidence})", "to", "from, all at once", "to")
         rest = " more: value, interval() and JSON have them all"

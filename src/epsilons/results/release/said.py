@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -68,7 +67,6 @@ __all__ = [
     "made_words",
     "narrower",
     "new_warnings",
-    "number_sheet",
     "offered_nothing",
     "once",
     "one_number",
@@ -299,46 +297,6 @@ def verdict_of(release: Release) -> ReleaseVerdict:
             helps = (Help(None, estimate.remedy),)
         said += [help_words(helps[0])] if helps else []
     return ReleaseVerdict(each, gain, helps, tuple(said))
-
-
-def number_sheet(
-    release: Release,
-    row: Row,
-    *,
-    bounds: tuple[float, float],
-    values: str,
-    more: Sequence[Fact] = (),
-    helps: Sequence[str] = (),
-) -> Sheet:
-    """The sheet of a release of one number, in the unit of the data.
-
-    Args:
-        release: the release.
-        row: the number with its interval.
-        bounds: the possible range of the number.
-        values: the range of the values, in words.
-        more: further results.
-        helps: advice, in words, if the interval covers every possible value.
-    """
-    wide = row.high - row.low
-    statistic = release.statistic
-    value, low, high = (aligned(each, wide) for each in (row.value, row.low, row.high))
-    value = value if row.informative else DASH
-    name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else value}"
-    title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
-    confidence, between = percent(release.confidence), f"between {low} and {high}"
-    covers = row.low <= bounds[0] and row.high >= bounds[1]
-    own = Own(
-        name,
-        told_in_units(release),
-        headline=f"{name}   ({confidence} interval {low} to {high})",
-        claim=f"With {confidence} confidence {with_unit(release, between)}.",
-        people=(people_fact(release), values_fact(values)),
-        more=more,
-        nothing=[*([NOTHING] if covers else []), *([] if row.informative else helps)],
-        figures=one_number(row, bounds, title, (value, low, high), "value"),
-    )
-    return sheet_of(release, own)
 
 
 def one_number(
@@ -589,7 +547,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
         return []
     confidence = percent(release.confidence)
     known = f"error at {confidence}" if sides[0].low is None else f"{confidence} interval"
-    known = release.estimate.known_as(confidence) or known
+    known = release.estimate.known_as.format(confidence=confidence) or known
     capped = all(side.cap is not None for side in sides)
     cells = release.estimate.of_shares
     heads = (SIDES, known, *(("best cap", "typical error with it") if capped else ()))
@@ -613,8 +571,8 @@ def _known(side: Side) -> str:
     """The interval of a side in words; "" if there are several numbers."""
     if side.low is None or side.high is None:
         return ""
-    told = functools.partial(aligned, width=side.high - side.low)
-    return f"{told(side.low)} to {told(side.high)}"
+    wide = side.high - side.low
+    return f"{aligned(side.low, wide)} to {aligned(side.high, wide)}"
 
 
 def _width(side: Side) -> float:

@@ -80,12 +80,12 @@ class Spending(Sequence[Spent]):
     EACH: ClassVar[str] = ""
     weighted: ClassVar[bool] = False
 
-    @abstractmethod
-    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent. `PerWeight` also takes the weights of people.
+    def for_each(self, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
+        """Return how much each person spent.
 
         Args:
             epsilon: the budget of each person, in any order.
+            weights: the weight of each person, if people have weights.
 
         Returns:
             The amount that each person spent, in the same order.
@@ -93,8 +93,16 @@ class Spending(Sequence[Spent]):
         Raises:
             BudgetError: a budget is not a number; or, if budgets are public, it is NaN or below
                 the lowest level.
-            ArgumentError: the budgets are not a single column.
+            ArgumentError: the budgets are not a single column; or weights are given, but people
+                have none, or the other way round.
         """
+        if weights is not None:
+            raise ArgumentError("weights: nobody has a weight in this release. Leave weights out.")
+        return self.at(budgets_of_people(epsilon))
+
+    @abstractmethod
+    def at(self, levels: Floats) -> Floats:
+        """Return what a person spends (with weights: one unit) at each of these budgets."""
 
     @property
     @abstractmethod
@@ -111,10 +119,6 @@ class Spending(Sequence[Spent]):
         """The amount in each row, except for rows with ε = 0 and for public records (ε = ∞)."""
         return [row.spent for row in self.rows if 0.0 < row.epsilon < math.inf]
 
-    def at(self, levels: Floats) -> Floats:
-        """Return what a person spends (with weights: one unit) at each of a mechanism's levels."""
-        return self.for_each(levels)
-
     def on(self, levels: Floats, spent: Floats) -> Spending:
         """Return the spending of the same people, with other levels and amounts.
 
@@ -124,9 +128,9 @@ class Spending(Sequence[Spent]):
         """
         return ByLevel(levels, spent, None)
 
-    def __call__(self, epsilon: float) -> float:
-        """Return how much a person with this budget spent."""
-        return float(self.for_each([epsilon])[0])
+    def __call__(self, epsilon: float, weight: float | None = None) -> float:
+        """Return how much a person with this budget, and this weight if they have one, spent."""
+        return float(self.for_each([epsilon], None if weight is None else [weight])[0])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -157,12 +161,8 @@ class ByLevel(Spending):
     spent: Floats
     people: Integers | None
 
-    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent. Under add/remove, it is 0 below the lowest rung."""
-        return self.at(budgets_of_people(epsilon))
-
     def at(self, levels: Floats) -> Floats:
-        """Return what a person spends (with weights: one unit) at each of a mechanism's levels."""
+        """Return what is spent at each budget. Under add/remove, it is 0 below the lowest rung."""
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(levels >= 0.0, levels, 0.0), side="right")
             return np.concatenate([[0.0], self.spent])[at]
@@ -180,19 +180,17 @@ class ByLevel(Spending):
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
         """A row for each level, or for some of them if the ladder has very many rungs."""
+        levels, spent = self.levels, self.spent
         if self.people is not None:
-            columns = zip(
-                self.levels.tolist(), self.people.tolist(), self.spent.tolist(), strict=True
-            )
-            return tuple(Spent(at, n, gave, left(at, gave)) for at, n, gave in columns)
-        shown: Any = slice(None)
-        if len(self.levels) > _FINE:
-            caps = self.levels[-1] * 2.0 ** np.arange(1 - _ROWS, 1)
-            shown = np.searchsorted(self.levels, caps)
-        pairs = zip(
-            shown_levels(self.levels)[shown].tolist(), self.spent[shown].tolist(), strict=True
-        )
-        return tuple(Spent(at, None, gave, left(at, gave)) for at, gave in pairs)
+            people: list[Any] = self.people.tolist()
+        else:
+            if len(levels) > _FINE:
+                caps = levels[-1] * 2.0 ** np.arange(1 - _ROWS, 1)
+                shown = np.searchsorted(levels, caps)
+                levels, spent = levels[shown], spent[shown]
+            levels, people = shown_levels(levels), [None] * len(levels)
+        columns = zip(levels.tolist(), people, spent.tolist(), strict=True)
+        return tuple(Spent(at, n, gave, left(at, gave)) for at, n, gave in columns)
 
     def __repr__(self) -> str:
         return repr(self.rows)
@@ -222,10 +220,6 @@ class PerWeight(ByLevel):
     total: float
     fewest: Integers
     most: Integers
-
-    def __call__(self, epsilon: float, weight: float | None = None) -> float:
-        """Return how much a person with this budget and this weight spent."""
-        return float(self.for_each([epsilon], None if weight is None else [weight])[0])
 
     @property
     def budgets(self) -> list[float]:
@@ -275,19 +269,6 @@ class PerWeight(ByLevel):
         return ByLevel(units * self.levels, units * self.spent, self.people).rows
 
 
-def spent_by(spending: Spending, epsilon: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
-    """Return how much each person spent, given their budgets, and weights if they have any.
-
-    Raises:
-        ArgumentError: weights are given, but people have none; or the other way round.
-    """
-    if isinstance(spending, PerWeight):
-        return spending.for_each(epsilon, weights)
-    if weights is not None:
-        raise ArgumentError("weights: nobody has a weight in this release. Leave weights out.")
-    return spending.for_each(epsilon)
-
-
 def weights_of(spending: Spending) -> dict[str, Any]:
     """Return public facts about weights as plain data; empty if people have none."""
     if not isinstance(spending, PerWeight):
@@ -309,18 +290,16 @@ class AllOfIt(Spending):
     levels: Floats
     people: Integers
 
-    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """Return how much each person spent: their ε."""
-        budgets = budgets_of_people(epsilon).copy()
-        if not (budgets >= 0.0).all():
+    def at(self, levels: Floats) -> Floats:
+        """Return what a person spends at each budget: all of it."""
+        if not (levels >= 0.0).all():
             raise BudgetError("epsilon: somebody's budget is negative or NaN.")
-        return budgets
+        return levels.copy()
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
         """A row for each level."""
-        pairs = zip(self.levels.tolist(), self.people.tolist(), strict=True)
-        return tuple(Spent(level, people, level, left(level, level)) for level, people in pairs)
+        return ByLevel(self.levels, self.levels, self.people).rows
 
     def __repr__(self) -> str:
         return repr(self.rows)

@@ -130,7 +130,7 @@ def notes(releases: Sequence[Release], spent: Spending) -> tuple[Note, ...]:
 def _public(releases: Sequence[Release], spent: Spending, model: str) -> Iterator[str]:
     own = len({row.epsilon for row in spent}) > 1
     conditions = dict.fromkeys(each for one in releases for each in _conditions(one, model))
-    limited, most = bool(_protected(spent)), max(_protected(spent), default=0.0)
+    limited, most = bool(spent.amounts), max(spent.amounts, default=0.0)
     blurred = "people blurred their answers by chance before they sent them"
     blurred = blurred if model == "local" else "the result was blurred by chance"
     yield _joined(
@@ -206,10 +206,10 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
         f"{_ends(row.spent for row in rows)}{spent.EACH}{cap}.",
         *_menus(releases),
         said.offered_nothing(spent),
-        f"Nobody spent more than ε = {number(max(_protected(spent), default=0.0))} in total."
+        f"Nobody spent more than ε = {number(max(spent.amounts, default=0.0))} in total."
         if spent.EACH
         else "",
-        "" if any(_protected(spent)) else "Only public records were used, without noise.",
+        "" if any(spent.amounts) else "Only public records were used, without noise.",
         _adds_up(releases, spent),
     )
     yield _joined(
@@ -297,7 +297,7 @@ def _conditions(release: Release, model: str) -> Iterator[str]:
 
 def _odds(spent: Spending, model: str) -> Iterator[str]:
     """The meaning of ε as odds, for the largest and the smallest amount spent."""
-    finite = _protected(spent)
+    finite = spent.amounts
     if not any(finite):
         yield "Only records that people made public, by ε = ∞, were used."
         return
@@ -324,11 +324,6 @@ def _adds_up(releases: Sequence[Release], spent: Spending) -> str:
         f'A ledger charged it as "{short(entry.name)}", and keeps everyone\'s account over all '
         "releases that are charged to it. Releases outside the ledger add to what people spend."
     )
-
-
-def _protected(spent: Spending) -> list[float]:
-    """The amounts spent by people who did not make their record public."""
-    return spent.amounts
 
 
 def _public_records(spent: Spending) -> bool:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         picture_ready as picture_ready,
         ready as ready,
         write_page as write_page,
-        write_picture as write_picture,
     )
     from epsilons.results.report.numbers import (
         aligned as aligned,

@@ -170,17 +170,14 @@ def _near(one: Interval) -> Any:
     point = dot.mark_point(color=MARK, filled=True, size=110, opacity=1).encode(
         x=x, y=alt.value(45), tooltip=["at:Q", "low:Q", "high:Q"]
     )
-    heights = [(31, "normal"), (31, "normal"), (14, "bold")]
     middle, first, last = one.words
-    written = [
-        _written(one, x, at, words, *height)
-        for at, words, height in zip(
-            (low, high, value), (first, last, middle), heights, strict=True
-        )
+    labels = [
+        _written(one, x, low, first, 31, "normal"),
+        _written(one, x, high, last, 31, "normal"),
     ]
     if not one.row.informative:  # show the interval without the value
-        return alt.layer(rule, ticks, *written[:2])
-    return alt.layer(rule, ticks, point, *written)
+        return alt.layer(rule, ticks, *labels)
+    return alt.layer(rule, ticks, point, *labels, _written(one, x, value, middle, 14, "bold"))
 
 
 def _written(one: Interval, x: Any, at: float, words: str, height: float, weight: str) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from epsilons.errors import FileError
@@ -19,28 +17,8 @@ _FINE: Final = 3
 """The scale factor of PNG files: three dots per screen pixel, enough for print."""
 
 
-def _as_svg(chart: Any) -> bytes:
-    out = io.StringIO()
-    chart.save(out, format="svg")
-    return out.getvalue().encode()
-
-
-def _as_png(chart: Any) -> bytes:
-    out = io.BytesIO()
-    chart.save(out, format="png", scale_factor=_FINE)
-    return out.getvalue()
-
-
-def _as_pdf(chart: Any) -> bytes:
-    out = io.BytesIO()
-    chart.save(out, format="pdf")
-    return out.getvalue()
-
-
-PICTURES: Final[Mapping[str, Callable[[Any], bytes]]] = MappingProxyType(
-    {".svg": _as_svg, ".png": _as_png, ".pdf": _as_pdf}
-)
-"""The function that writes a chart, by file extension."""
+PICTURES: Final = (".svg", ".png", ".pdf")
+"""The extensions of pictures."""
 
 TABLES: Final = (".tex", ".md")
 """The extensions of tables, which need no extra."""
@@ -109,7 +87,14 @@ def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
     """
     picture_ready(path)
     target = Path(path)
-    return _write(target, PICTURES[target.suffix.lower()](chart))
+    kind = target.suffix.lower().removeprefix(".")
+    if kind == "svg":
+        text = io.StringIO()
+        chart.save(text, format=kind)
+        return _write(target, text.getvalue().encode())
+    content = io.BytesIO()
+    chart.save(content, format=kind, scale_factor=_FINE if kind == "png" else 1)
+    return _write(target, content.getvalue())
 
 
 def _place(path: str | os.PathLike[str], such_as: str) -> Path:

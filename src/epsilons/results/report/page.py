@@ -53,7 +53,7 @@ def as_page(sheet: Sheet, data: Any) -> str:
         sheet.title or sheet.name,
         [
             *_first(sheet, below.get("", [])),
-            *(parts.Section(head, list(_parts(below[head]))) for head in heads),
+            *(parts.section(head, _parts(below[head])) for head in heads),
         ],
         byline=sheet.byline,
         data=data,
@@ -65,23 +65,23 @@ def _heading(part: Part) -> str:
     return part.section or _ENDING.get(part.role, "")
 
 
-def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
+def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Html]:
     """The top of the page: warnings, headline, notes and facts, followed by figures and tables."""
     warned = [part for part in shown if part.role == "warning"]
     if sheet.simulated:
-        yield parts.Words(SEEDED, "warning")
+        yield parts.paragraph(SEEDED, "warning")
     yield from _parts(warned)
     if sheet.title is not None:
-        yield parts.Words(f"{sheet.name}.", "headline")
+        yield parts.paragraph(f"{sheet.name}.", "headline")
     if sheet.claim:
-        yield parts.Words(_unbroken(sheet.claim), "headline")
+        yield parts.paragraph(_unbroken(sheet.claim), "headline")
     rest = [part for part in shown if part.role != "warning"]
     yield from _parts(part for part in rest if isinstance(part, (Note, Facts)))
     yield from _parts(part for part in rest if isinstance(part, Figure))
     yield from _parts(part for part in rest if isinstance(part, (SheetTable, SpendingTable)))
 
 
-def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
+def _parts(shown: Iterable[Part]) -> Iterator[parts.Html]:
     """Convert parts of a sheet to parts of a page.
 
     All facts become one list, and small figures are placed side by side.
@@ -90,33 +90,33 @@ def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
     facts = [fact for part in each if isinstance(part, Facts) for fact in part.facts if fact.name]
     for small, some in groupby(each, lambda part: isinstance(part, Figure) and bool(part.name)):
         if small:
-            yield parts.Grid([_small(part) for part in some if isinstance(part, Figure)])
+            yield parts.grid([_small(part) for part in some if isinstance(part, Figure)])
             continue
         for part in some:
             match part:
                 case Note():
                     kind = part.role if part.role in ("advice", "warning") else ""
-                    yield parts.Words(_unbroken(part.words), kind)
+                    yield parts.paragraph(_unbroken(part.words), kind)
                 case Facts():
                     if facts:
-                        yield parts.FactList([(one.name, _unbroken(one.words)) for one in facts])
+                        yield parts.fact_list([(one.name, _unbroken(one.words)) for one in facts])
                     facts = []
                 case SheetTable():
                     heads = [_unbroken(head) for head in part.heads]
                     rows = part.rows if part.most is None else part.rows[: charts.MOST]
-                    yield parts.PageTable(heads, rows, part.caption, part.marked)
+                    yield parts.table(heads, rows, part.caption, part.marked)
                 case SpendingTable():
                     yield from _spending(part)
                 case Figure():
                     yield from _figures(part)
 
 
-def _small(figure: Figure) -> parts.Part:
+def _small(figure: Figure) -> parts.Html:
     """A small figure: a heading, a line of text, and the drawing."""
-    return parts.Section(figure.name, [parts.Words(_unbroken(figure.words)), *_figures(figure)])
+    return parts.section(figure.name, [parts.paragraph(_unbroken(figure.words)), *_figures(figure)])
 
 
-def _figures(figure: Figure) -> Iterator[parts.Part]:
+def _figures(figure: Figure) -> Iterator[parts.Html]:
     """One figure or, for a single number, two: a close-up, and the whole possible range."""
     drawing, caption = figure.drawing, figure.caption
     if drawing is None:
@@ -128,17 +128,17 @@ def _figures(figure: Figure) -> Iterator[parts.Part]:
     if far:
         caption += " The axis shows the part of the range around it."
     columns = charts.columns(drawing)
-    yield parts.PageFigure(charts.svg(near, columns=columns), figure.label, caption.strip())
+    yield parts.figure(charts.svg(near, columns=columns), figure.label, caption.strip())
     if far and isinstance(drawing, Interval):
         _, low, high = drawing.words
         label = f"The interval from {low} to {high}, on the whole range"
-        yield parts.PageFigure(charts.svg(far[0]), label, "The same interval on the whole range.")
+        yield parts.figure(charts.svg(far[0]), label, "The same interval on the whole range.")
 
 
-def _spending(part: SpendingTable) -> Iterator[parts.Part]:
+def _spending(part: SpendingTable) -> Iterator[parts.Html]:
     """The spending section: a figure, if there is anything to draw, and a table."""
     if part.words:
-        yield parts.Words(part.words)
+        yield parts.paragraph(part.words)
     heads, cells = spending_table(part)
     drawn = charts.spending(part)
     if drawn is not None:
@@ -149,10 +149,10 @@ def _spending(part: SpendingTable) -> Iterator[parts.Part]:
             caption += " Both are in proportion to weights, and shown for the average weight."
         if len(part.levels) > BARS:
             caption += " Levels that share a line are shown by their averages."
-        yield parts.PageFigure(charts.svg(drawn, columns=2), label, caption)
+        yield parts.figure(charts.svg(drawn, columns=2), label, caption)
     many = len(part.levels)
     combined = f"{many:,} levels, neighboring ones combined." if len(cells) < many else ""
-    yield parts.PageTable(heads, cells, combined)
+    yield parts.table(heads, cells, combined)
 
 
 def _unbroken(words: str) -> str:

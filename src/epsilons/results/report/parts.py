@@ -1,6 +1,6 @@
 """Parts of self-contained HTML pages: no external resources, no scripts, for phones and paper.
 
-    whole("Title", [Section("Heading", [Words("…"), PageTable(heads, rows), PageFigure(svg, "")])])
+    whole("Title", [section("Heading", [paragraph("…"), table(heads, rows), figure(svg, "")])])
 
 All text is escaped here, and only here. `epsilons.results.report.charts` draws the figures.
 """
@@ -10,9 +10,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, NewType
 
 from epsilons.errors import ArgumentError
 from epsilons.results.report.numbers import legible, to_json
@@ -83,175 +82,112 @@ footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid #d0d7de;
 """
 
 
-class Part(Protocol):
-    """Anything that a page can contain."""
-
-    def html(self) -> str:
-        """The part as HTML, with all text escaped."""
+Html = NewType("Html", str)
+"""A part of a page, with all text escaped."""
 
 
-@dataclass(frozen=True)
-class Words:
+def paragraph(text: str, kind: str = "") -> Html:
     """A paragraph.
 
-    Attributes:
+    Args:
         text: the text.
         kind: the style: "headline", "byline", "advice" or "warning"; "" for plain text.
     """
-
-    text: str
-    kind: str = ""
-
-    def html(self) -> str:
-        """The paragraph as HTML."""
-        kind = f' class="{_escaped(self.kind)}"' if self.kind else ""
-        return f"<p{kind}>{_escaped(self.text)}</p>"
+    style = f' class="{_escaped(kind)}"' if kind else ""
+    return Html(f"<p{style}>{_escaped(text)}</p>")
 
 
-@dataclass(frozen=True)
-class FactList:
-    """A list of short facts, each with its name.
-
-    Attributes:
-        rows: pairs of a name and a fact.
-    """
-
-    rows: Sequence[tuple[str, str]]
-
-    def html(self) -> str:
-        """The facts as an HTML description list."""
-        pairs = (f"<dt>{_escaped(name)}</dt><dd>{_escaped(fact)}</dd>" for name, fact in self.rows)
-        return f"<dl>{''.join(pairs)}</dl>"
+def fact_list(rows: Iterable[tuple[str, str]]) -> Html:
+    """A list of short facts, from pairs of a name and a fact."""
+    pairs = (f"<dt>{_escaped(name)}</dt><dd>{_escaped(fact)}</dd>" for name, fact in rows)
+    return Html(f"<dl>{''.join(pairs)}</dl>")
 
 
-@dataclass(frozen=True)
-class PageTable:
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str = "",
+    marked: int | None = None,
+) -> Html:
     """A table that scrolls separately if the screen is too narrow.
 
-    Attributes:
+    Args:
         heads: the names of the columns.
         rows: the cells; the first cell of each row is its name.
         caption: a description of the contents.
         marked: the index of the highlighted row; None if there is none.
-        words: whether the cells contain sentences instead of numbers.
     """
-
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
-    marked: int | None = None
-    words: bool = False
-
-    def html(self) -> str:
-        """The table as HTML."""
-        cell = '<td class="words">' if self.words else "<td>"
-        head = "".join(f'<th scope="col">{_escaped(each)}</th>' for each in self.heads)
-        body = []
-        for k, (name, *cells) in enumerate(self.rows):
-            row = '<tr class="marked">' if k == self.marked else "<tr>"
-            rest = "".join(f"{cell}{_escaped(each)}</td>" for each in cells)
-            body.append(f'{row}<th scope="row">{_escaped(name)}</th>{rest}</tr>')
-        caption = f"<caption>{_escaped(self.caption)}</caption>" if self.caption else ""
-        # A scrolling region must be reachable by keyboard, which requires a name.
-        label = _escaped(self.caption or ", ".join(self.heads))
-        return (
-            f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
-            f"<table>{caption}<thead><tr>{head}</tr></thead>"
-            f"<tbody>{''.join(body)}</tbody></table></div>"
-        )
+    head = "".join(f'<th scope="col">{_escaped(each)}</th>' for each in heads)
+    body = []
+    for k, (name, *cells) in enumerate(rows):
+        row = '<tr class="marked">' if k == marked else "<tr>"
+        rest = "".join(f"<td>{_escaped(each)}</td>" for each in cells)
+        body.append(f'{row}<th scope="row">{_escaped(name)}</th>{rest}</tr>')
+    above = f"<caption>{_escaped(caption)}</caption>" if caption else ""
+    # A scrolling region must be reachable by keyboard, which requires a name.
+    label = _escaped(caption or ", ".join(heads))
+    return Html(
+        f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
+        f"<table>{above}<thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
 
 
-@dataclass(frozen=True)
-class PageFigure:
-    """A plot.
+def figure(svg: str, label: str, caption: str = "") -> Html:
+    """A plot, with the drawing inline.
 
-    Attributes:
+    Args:
         svg: the result of `epsilons.results.report.charts.svg`; it is inserted unescaped.
         label: a description for screen readers.
         caption: the text below it.
     """
-
-    svg: str
-    label: str
-    caption: str = ""
-
-    def html(self) -> str:
-        """The figure as HTML, with the drawing inline."""
-        drawing = self.svg.replace(
-            "<svg ", f'<svg role="img" aria-label="{_escaped(self.label)}" ', 1
-        )
-        caption = f"<figcaption>{_escaped(self.caption)}</figcaption>" if self.caption else ""
-        return f"<figure>{drawing}{caption}</figure>"
+    drawing = svg.replace("<svg ", f'<svg role="img" aria-label="{_escaped(label)}" ', 1)
+    below = f"<figcaption>{_escaped(caption)}</figcaption>" if caption else ""
+    return Html(f"<figure>{drawing}{below}</figure>")
 
 
-@dataclass(frozen=True)
-class Links:
+def links(rows: Sequence[tuple[str, str, str]]) -> Html:
     """Links to files in the folder of the page, for an index of several pages or artefacts.
 
-    Attributes:
+    Args:
         rows: for each link its text, the relative path of the file, and a note or "".
 
     Raises:
         ArgumentError: a path is absolute, or a URL.
     """
-
-    rows: Sequence[tuple[str, str, str]]
-
-    def __post_init__(self) -> None:
-        for _, path, _ in self.rows:
-            if not re.fullmatch(r"[\w.-][\w./ -]*(#[\w.-]+)?|#[\w.-]+", path):
-                raise ArgumentError(
-                    f"rows: {path!r} is not a relative path: a page stands alone, and links "
-                    "only to files next to it. Use letters, digits, '/', '.', '-', '_' and spaces."
-                )
-
-    def html(self) -> str:
-        """The links as an HTML list."""
-        rows = (
-            f'<li><a href="{_escaped(path)}">{_escaped(words)}</a>'
-            f"{' — ' + _escaped(note) if note else ''}</li>"
-            for words, path, note in self.rows
-        )
-        return f"<ul>{''.join(rows)}</ul>"
+    for _, path, _ in rows:
+        if not re.fullmatch(r"[\w.-][\w./ -]*(#[\w.-]+)?|#[\w.-]+", path):
+            raise ArgumentError(
+                f"rows: {path!r} is not a relative path: a page stands alone, and links "
+                "only to files next to it. Use letters, digits, '/', '.', '-', '_' and spaces."
+            )
+    each = (
+        f'<li><a href="{_escaped(path)}">{_escaped(words)}</a>'
+        f"{' — ' + _escaped(note) if note else ''}</li>"
+        for words, path, note in rows
+    )
+    return Html(f"<ul>{''.join(each)}</ul>")
 
 
-@dataclass(frozen=True)
-class Section:
+def section(heading: str, parts: Iterable[Html], anchor: str = "") -> Html:
     """A section with a heading.
 
-    Attributes:
+    Args:
         heading: the heading.
         parts: the contents.
         anchor: an id for links to it, or "".
     """
-
-    heading: str
-    parts: Sequence[Part]
-    anchor: str = ""
-
-    def html(self) -> str:
-        """The section as HTML."""
-        anchor = f' id="{_escaped(self.anchor)}"' if self.anchor else ""
-        body = "\n".join(part.html() for part in self.parts)
-        return f"<section{anchor}><h2>{_escaped(self.heading)}</h2>\n{body}</section>"
+    own = f' id="{_escaped(anchor)}"' if anchor else ""
+    body = "\n".join(parts)
+    return Html(f"<section{own}><h2>{_escaped(heading)}</h2>\n{body}</section>")
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Parts in a grid, with as many columns as fit on the screen.
-
-    Attributes:
-        parts: the contents.
-    """
-
-    parts: Sequence[Part]
-
-    def html(self) -> str:
-        """The parts as an HTML grid."""
-        return f'<div class="grid">{"".join(part.html() for part in self.parts)}</div>'
+def grid(parts: Iterable[Html]) -> Html:
+    """Parts in a grid, with as many columns as fit on the screen."""
+    return Html(f'<div class="grid">{"".join(parts)}</div>')
 
 
-def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = None) -> str:
+def whole(title: str, parts: Iterable[Html], *, byline: str = "", data: Any = None) -> str:
     """A complete, self-contained HTML page.
 
     Args:
@@ -264,8 +200,8 @@ def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = No
     Returns:
         The text of the page.
     """
-    first = [Words(byline, "byline")] if byline else []
-    body = "\n".join(part.html() for part in [*first, *parts])
+    first = [paragraph(byline, "byline")] if byline else []
+    body = "\n".join([*first, *parts])
     foot = "This page stands alone: it loads nothing and runs nothing."
     embedded = ""
     if data is not None:

@@ -80,10 +80,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = 
         max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)
         for k, head in enumerate(heads)
     ]
+    put = str.ljust if words else str.rjust
     lines = []
-    for row in [list(heads), *cells]:
-        first, *rest = (cell for cell in row)
-        put = str.ljust if words else str.rjust
+    for first, *rest in [list(heads), *cells]:
         aligned_rest = [put(cell, width) for cell, width in zip(rest, widths[1:], strict=True)]
         lines.append("  " + "   ".join([first.ljust(widths[0]), *aligned_rest]).rstrip())
     return "\n".join(lines)
