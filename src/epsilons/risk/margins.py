@@ -22,9 +22,6 @@ from epsilons.risk.means import mean, ratio
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption, Weighing
 from epsilons.types import Floats, Integers
 
-__all__ = ["Bracketed", "Estimated"]
-
-
 LEADING: Final = "an approximation that takes the noisy number of people as true"
 """Description of the risk of a ratio."""
 

@@ -18,9 +18,6 @@ from epsilons.risk.tails import laplace, pieces
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
 from epsilons.types import Floats, Integers
 
-__all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
-
-
 # Staircase noise: its scale, its tail, and quantiles of a sum with such noise.
 
 _SMOOTH: Final = 0.125
