@@ -29,8 +29,6 @@ from epsilons.risk.shares import TotalledCells
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
-__all__: list[str] = []
-
 
 class Former(Behind):
     """The intervals of earlier releases. Proof: docs/proofs/add-remove.md (19)."""

@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 from epsilons import parameters
 from epsilons.errors import ArgumentError
 from epsilons.frozen import shared
-from epsilons.risk import cells, cells as largest
+from epsilons.risk import cells
 from epsilons.risk.means import mean
 from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.risk.weighing import (
@@ -347,7 +347,7 @@ class CellsGoal(Goal):
     @property
     def squared_bias(self) -> float:
         """The largest sum of squared biases over cells, in units of bias²."""
-        return largest.squared_bias(self.cells, self.assumption.apart)
+        return cells.squared_bias(self.cells, self.assumption.apart)
 
     def drawn_square(self, n: int) -> float:
         """The sampling variance of n draws, summed over cells, for the worst-case shares."""
@@ -358,7 +358,7 @@ class CellsGoal(Goal):
         assumption, people = self.assumption, not self.assumption.sampled
         if self.loss == "mse":
             return assumption.related is False or (assumption.anything and people)
-        few = weighing.closed is None or self.cells <= largest.MANY
+        few = weighing.closed is None or self.cells <= cells.MANY
         return assumption.anything and people and few and weighing.keep is None
 
     @property

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
-from epsilons.risk.margins import AnyMargin, Bounds, Margin
+from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.means.mean import sampling_reach
 from epsilons.risk.shares import AroundCells, around
 from epsilons.risk.weighing import Assumption
@@ -380,7 +380,7 @@ def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
 # Margins of estimates from local reports, for all populations, and bounds on dishonest reports.
 
 
-class VectorMargin(AnyMargin, Protocol):
+class VectorMargin(Margin, Protocol):
     """Margin of a mean vector. Proof: docs/proofs/local.md (4)."""
 
     def intervals(

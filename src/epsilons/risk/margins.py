@@ -9,21 +9,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from epsilons.draws.noise import PairLaw
-from epsilons.frozen import storable
+from epsilons.frozen import remembered, storable
 from epsilons.risk.counted import LevelCount, most_squares
 from epsilons.risk.goals import Goal
 from epsilons.risk.means import mean, ratio
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption, Weighing
 from epsilons.types import Floats, Integers
-
-__all__ = ["Bracketed", "Estimated"]
-
 
 LEADING: Final = "an approximation that takes the noisy number of people as true"
 """Description of the risk of a ratio."""
@@ -58,11 +55,15 @@ def reopened(ends: tuple[Any, Any], raw: Any, limits: Bounds) -> tuple[Any, Any]
     return (least, most) if np.ndim(raw) else (float(least), float(most))
 
 
-class Margin:
-    """Base class of all margins."""
+class Margin(Protocol):
+    """The interface of all margins, with what is true of most of them."""
 
     staked: ClassVar[bool] = True
     """Whether the best budget cap for this estimate can be computed as for a mean or shares."""
+
+    @property
+    def kind(self) -> str | None:
+        """Description of the risk; None if it is a worst case over all data."""
 
     @property
     def numbers(self) -> int:
@@ -74,26 +75,7 @@ class Margin:
         return True
 
 
-class AnyMargin(Protocol):
-    """The interface that releases use for every margin."""
-
-    @property
-    def staked(self) -> bool:
-        """Whether the best budget cap for this estimate can be computed as for a mean or shares."""
-
-    def allows(self, assumption: Assumption) -> bool:
-        """Whether the intervals are proven to be valid under this assumption."""
-
-    @property
-    def numbers(self) -> int:
-        """Number of released numbers over which the mean squared error is summed."""
-
-    @property
-    def kind(self) -> str | None:
-        """Description of the risk; None if it is a worst case over all data."""
-
-
-class ScalarMargin(AnyMargin, Protocol):
+class ScalarMargin(Margin, Protocol):
     """Margin of one number."""
 
     def interval(
@@ -102,7 +84,7 @@ class ScalarMargin(AnyMargin, Protocol):
         """A confidence interval for the number."""
 
 
-class CellsMargin(AnyMargin, Protocol):
+class CellsMargin(Margin, Protocol):
     """Margin of the shares of categories."""
 
     def intervals(
@@ -663,21 +645,13 @@ class RatioCells(Behind):
     def _noises(self) -> ratio.OwnTotal | ratio.ApartTotal:
         return ratio.OwnTotal(self.scale, len(self.drawn))
 
+    @remembered
     def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        low, high = _share_intervals(self, assumption, confidence)
-        return low.copy(), high.copy()
+        return self.sums(self.drawn, 1, assumption, confidence)
 
     def _each(self, confidence: float) -> float:
         """The confidence that each interval needs for all of them to hold simultaneously."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
-
-
-@lru_cache(maxsize=32)
-def _share_intervals(
-    margin: RatioCells, assumption: Assumption, confidence: float
-) -> tuple[Floats, Floats]:
-    """The intervals of all shares, cached because a release needs them repeatedly."""
-    return margin.sums(margin.drawn, 1, assumption, confidence)
 
 
 # Estimates with confidence intervals.

@@ -27,30 +27,6 @@ from epsilons.risk.tails.laplace import kearns_saul, least
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers
 
-__all__ = [
-    "NestedQuantiles",
-    "QuantilesMargin",
-    "RatioQuantiles",
-    "SelectedQuantiles",
-    "SumTail",
-    "TableQuantiles",
-    "Way",
-    "chance",
-    "closed_tail",
-    "closed_variance",
-    "crossing",
-    "cumulative",
-    "independent_exceeds",
-    "independent_tail",
-    "inverted",
-    "nested_shift",
-    "quantile_of_cells",
-    "reach",
-    "selection_shift",
-    "ways",
-]
-
-
 # Tails of sums of noises of several cells: nearly exact upper bounds.
 #
 # A cumulative share is a sum over cells, and so is its noise. The density f_j of the sum of j

@@ -255,6 +255,15 @@ class _Gaussian(Margin, ABC):
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
         """The half-width for this σ."""
 
+    def _clipping(self, bounds: Bounds, sigma: float, spread: float, beta: float) -> float:
+        """Bound on the error due to clipping; `spread` is the standard deviation of the mean."""
+        lo, hi = bounds
+        half = (hi - lo) / 2.0
+        off = self.picture.off(sigma, SIDE * beta) + abs((lo + hi) / 2.0 - self.picture.centre)
+        # The total amount removed by clipping is random. Chebyshev's inequality bounds it.
+        jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
+        return clipping_bias(off, half, sigma) + jitter
+
 
 @storable("risk.Located")
 @dataclass(frozen=True, eq=False)
@@ -286,17 +295,11 @@ class Located(_Gaussian):
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
         """The half-width for this σ."""
         lo, hi = bounds
-        weighing = self.weighing
-        half = (hi - lo) / 2.0
-        off = self.picture.off(sigma, SIDE * beta)
-        off += abs((lo + hi) / 2.0 - self.picture.centre)
-        bias = clipping_bias(off, half, sigma)
-        spread = sigma * math.sqrt(weighing.square)
-        # The total amount removed by clipping is random. Chebyshev's inequality bounds it.
-        jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
+        spread = sigma * math.sqrt(self.weighing.square)
         rest = (1.0 - self.parts * SIDE) * beta
-        noise = normal_laplace_quantile(spread, (hi - lo) * weighing.scale, rest)
-        return float(bias + jitter + noise + (hi - lo) * self.slack)
+        noise = normal_laplace_quantile(spread, (hi - lo) * self.weighing.scale, rest)
+        clipping = self._clipping(bounds, sigma, spread, beta)
+        return float(clipping + noise + (hi - lo) * self.slack)
 
 
 @storable("risk.LocatedRatio")
@@ -333,14 +336,11 @@ class LocatedRatio(_Gaussian):
         weight = self.sums.drawn[1] - 2.0 * noise
         if weight <= 0.0:
             return math.inf
-        off = self.picture.off(sigma, SIDE * beta) + abs((lo + hi) / 2.0 - self.picture.centre)
         spread = sigma * math.sqrt(self.sums.largest / weight)
-        jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
+        clipping = self._clipping(bounds, sigma, spread, beta)
         sample = normal_laplace_quantile(spread, 0.0, (1.0 - 4.0 * SIDE) * beta)
         both = 2.0 * half * self.scale * math.log(2.0 / (SIDE * beta)) / weight
-        return (
-            clipping_bias(off, half, sigma) + jitter + sample + both + 2.0 * half * self.sums.slack
-        )
+        return clipping + sample + both + 2.0 * half * self.sums.slack
 
 
 def reach_over_sigmas(

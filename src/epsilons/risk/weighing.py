@@ -18,9 +18,6 @@ from epsilons.risk.tails import laplace, pieces
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
 from epsilons.types import Floats, Integers
 
-__all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
-
-
 # Staircase noise: its scale, its tail, and quantiles of a sum with such noise.
 
 _SMOOTH: Final = 0.125
@@ -53,14 +50,11 @@ class StairNoise:
         the smallest such α. Proof: docs/proofs/risk.md (8), (13).
         """
         if square <= 0.0:
-            return self._alone(shift, beta)
+            return laplace.quantile_of(self.exceeds, shift, self.scale, beta)
         sigma = math.sqrt(square) / 2.0
-
-        def excess(beyond: float) -> float:
-            """Bound on P(error > shift + beyond) − β."""
-            return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) - beta
-
-        return shift + laplace.least(excess, sigma + self.scale)
+        return shift + laplace.two_sided(
+            lambda far: self.tail(far, sigma), shift, beta, sigma + self.scale
+        )
 
     def tail(self, alpha: float, sigma: float) -> float:
         """Bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0."""
@@ -80,10 +74,6 @@ class StairNoise:
         stair = math.floor(at - inner)
         part = 1.0 + (at - inner - stair) * math.expm1(-rate)
         return beyond * math.exp(-min(rate * stair, 745.0)) * part
-
-    def _alone(self, shift: float, beta: float) -> float:
-        """The smallest α with P(|c + X| > α) ≤ β for all |c| ≤ shift; the worst case is ±shift."""
-        return laplace.quantile_of(self.exceeds, shift, self.scale, beta)
 
     @cached_property
     def _shape(self) -> Pieces:
@@ -254,13 +244,8 @@ class Weighing:
         if self.keep is None:
             return 0.0
         used = self.keep > 0
-        if used.all():
-            return self._coins(self.counts, self.weights, self.keep)
-        return self._coins(self.counts[used], self.weights[used], self.keep[used])
-
-    @staticmethod
-    def _coins(counts: Integers, weights: Floats, keep: Floats) -> float:
-        return dot(counts, np.square(weights) * (1.0 - keep) / keep)
+        weights, keep = self.weights[used], self.keep[used]
+        return dot(self.counts[used], np.square(weights) * (1.0 - keep) / keep)
 
 
 # Assumptions about the data: the target of an estimate, and how budgets are related to values.

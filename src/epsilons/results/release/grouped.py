@@ -14,7 +14,7 @@ from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate, labelled, plain
 from epsilons.results.report import numbers
 from epsilons.risk import margins
-from epsilons.risk.margins import AnyMargin, Bracketed
+from epsilons.risk.margins import Bracketed, Margin
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
@@ -47,7 +47,7 @@ class Shares(Bracketed[Any]):
     __slots__ = ()
 
 
-class GroupsMargin(AnyMargin, Protocol):
+class GroupsMargin(Margin, Protocol):
     """The margin of error of means by group."""
 
     @property

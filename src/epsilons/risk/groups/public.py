@@ -16,7 +16,7 @@ from epsilons.risk.margins import Bounds, Margin, Weighed, weighted_ends
 from epsilons.risk.means import mean
 from epsilons.risk.means.ratio import Difference
 from epsilons.risk.tails.combined import Contrast
-from epsilons.risk.tails.laplace import bisect, deviation, least, quantile_of
+from epsilons.risk.tails.laplace import bisect, deviation, quantile_of, two_sided
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers, freeze
 
@@ -322,7 +322,8 @@ def ratio_ends(
         low = _last(lambda rho: above - rho * below - reach(1.0, rho), 0.0, far)
     high = math.inf
     if below > reach(0.0, 1.0):
-        high = 1.0 / _first(lambda s: below - above * s - reach(s, 1.0), 0.0, far)
+        last = _last(lambda s: below - above * s - reach(s, 1.0), 0.0, far)
+        high = 1.0 / max(last, 1.0 / _FAR)
     return min(max(low, ends[0]), ends[1]), max(min(high, ends[1]), ends[0])
 
 
@@ -362,9 +363,7 @@ def joint(noise: Difference, shift: float, square: float, beta: float) -> float:
         return deviation(shift, square, 0.0, beta)
     if sigma <= 0.0:
         return quantile_of(exceeds, shift, noise.a, beta)
-    return shift + least(
-        lambda beyond: exceeds(beyond) + exceeds(shift + beyond) - beta, noise.a + sigma
-    )
+    return shift + two_sided(exceeds, shift, beta, noise.a + sigma)
 
 
 def _last(positive: Callable[[float], float], low: float, high: float) -> float:
@@ -373,8 +372,3 @@ def _last(positive: Callable[[float], float], low: float, high: float) -> float:
         return high
     end = bisect(positive, low, high)
     return end if positive(end) > 0.0 else max(end * (1.0 - 1e-9) - 1e-12, low)
-
-
-def _first(positive: Callable[[float], float], low: float, high: float) -> float:
-    """The result of `_last`, but never 0, because it is used as a divisor."""
-    return max(_last(positive, low, high), 1.0 / _FAR)

@@ -22,9 +22,6 @@ from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_row, of_me
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers
 
-__all__ = ["Heights", "inverted", "least_refuted", "shrunk"]
-
-
 # Confidence intervals: the means that a test accepts, given its critical values.
 # Proof: docs/proofs/groups.md (3).
 

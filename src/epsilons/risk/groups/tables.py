@@ -14,8 +14,6 @@ from epsilons.risk.shares import TotalledCells, WeighedCells
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Integers
 
-__all__ = ["MOST_IN_A_ROW", "added_up", "sums", "within"]
-
 MOST_IN_A_ROW = 256
 """The largest number of cells in a row for which intervals of shares within the row exist."""
 

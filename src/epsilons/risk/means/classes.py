@@ -20,8 +20,6 @@ from epsilons.risk.means import mean
 from epsilons.risk.weighing import SAMPLE, Assumption, Moments, Weighing
 from epsilons.types import Floats
 
-__all__ = ["ClassGoal", "WeighedClasses", "in_classes", "lean"]
-
 
 def lean(classes: Classes, weighing: Weighing) -> float:
     """The largest bias of an estimator in which the weights of classes differ from their shares.

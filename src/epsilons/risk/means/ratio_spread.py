@@ -23,8 +23,6 @@ from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
-__all__ = ["RatioSpread"]
-
 _TOTAL, _NOISE, _SQUARES = 0.05, 0.02, 0.04
 """Parts of the error probability: for the noise of the total, for the noise of the sum of squares
 Σ k·(x − m)², and for the deviation of this sum by chance, because who has which value is random."""

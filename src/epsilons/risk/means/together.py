@@ -12,8 +12,6 @@ from epsilons.risk.means import mean
 from epsilons.risk.tails.joint import CubeNoise
 from epsilons.risk.weighing import Assumption, SumNoise
 
-__all__ = ["SeveralMeans", "WeighedTogether"]
-
 _PARTS: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Fractions of an error probability that are tried for the sampling error. The rest is for the
 joint noise of all means."""

@@ -36,8 +36,6 @@ from epsilons.risk.moments.tested import (
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
-__all__ = ["VariedForms", "WeighedForms"]
-
 
 class Sizes(NamedTuple):
     """Bounds on means of products of s and t, around the drawn means and around the true means.

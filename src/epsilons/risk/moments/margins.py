@@ -38,11 +38,8 @@ _MEANS: Final = 0.02
 _SQUARES: Final = 0.04
 """Part of the error probability for each bound on a variance."""
 
-_TOTAL: Final = 0.025
+TOTAL: Final = 0.025
 """Part of the error probability for each bound on a noisy total."""
-
-_REST: Final = 1.0 - _TOTAL
-"""Part of the error probability that remains for the error of the mean of a function."""
 
 _DROWNED: Final = 1e100
 """Shares with a larger absolute value are unusable."""
@@ -277,7 +274,7 @@ class SoftMoments(Margin, ABC):
         return min(self.leading(self._around(i, j), assumption), most)
 
 
-def _once_more(off: float, total: float, about: float) -> float:
+def once_more(off: float, total: float, about: float) -> float:
     """A bound on the error of a quotient, for use in products of two such bounds.
 
     Proof: docs/proofs/pairs.md (6).
@@ -290,11 +287,6 @@ def _once_more(off: float, total: float, about: float) -> float:
     if not (math.isfinite(off) and total > about):
         return math.inf
     return off * math.sqrt((total + about) / (total - about))
-
-
-def _with_none(values: Floats) -> Floats:
-    """Append the coefficient 0, for the cell of people who did not answer."""
-    return np.append(values, np.zeros((*values.shape[:-1], 1)), axis=-1)
 
 
 @storable("risk.WeighedMoments")
@@ -359,81 +351,6 @@ class WeighedMoments(SoftMoments):
         return float(unit) * reach * reach
 
 
-@dataclass(frozen=True, eq=False)
-class AnsweredMoments(SoftMoments):
-    """Margin of moments of the people who answered, among people with public budgets.
-
-    The last cell counts people who did not answer. Their number is private, so a mean is a quotient
-    of two noisy numbers.
-
-    Guarantee:
-        For all data that the assumption allows, and regardless of who answered, each interval fails
-        to cover the true value with probability at most 1 − confidence.
-        Proof: docs/proofs/pairs.md (11).
-
-    Attributes:
-        all_cells: the margin of the shares of all cells, including the last one.
-    """
-
-    squares: ClassVar[int] = 2
-    all_cells: WeighedMoments
-
-    @property
-    def answered(self) -> float:
-        """The noisy share of people who answered."""
-        return 1.0 - float(self.all_cells.drawn[-1])
-
-    @cached_property
-    def shares(self) -> Floats:
-        """The noisy share of each cell among people who answered.
-
-        Shares are equal if the noisy number of answers is not positive.
-        """
-        inner = self.all_cells.drawn[:-1]
-        if not self.answered > 0.0:
-            return np.full(len(inner), 1.0 / len(inner))
-        return np.asarray(inner / self.answered)
-
-    def noise(self, values: Floats) -> Contrast:
-        """The noise of a combination of shares, taking the noisy share of answers as true."""
-        around = _with_none(values - (values @ self.shares)[..., None])
-        if not self.answered > 0.0:
-            return Contrast(around, math.inf)
-        return self.all_cells.noise(around / self.answered)
-
-    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        """Bound on the error of the mean of a function, except with probability beta."""
-        about = self._about(assumption, beta)
-        if not self.answered > about:
-            return math.inf
-        off = self.all_cells.far(self._around_answers(function), assumption.of_some, _REST * beta)
-        return off / (self.answered - about)
-
-    def _around_answers(self, function: Function) -> Function:
-        """The function minus its noisy mean, and 0 for people who did not answer."""
-        middle = function.values @ self.shares
-        middle = np.clip(middle, function.low, function.low + function.reach)[..., None]
-        return Function(_with_none(function.values - middle), function.reach)
-
-    def _about(self, assumption: Assumption, beta: float) -> float:
-        """Bound on the error of the share of answers, except with probability `_TOTAL`·β."""
-        answers = np.append(np.ones(len(self.shares)), 0.0)
-        return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
-
-    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """The bound on a mean that is used in products of two such bounds."""
-        about = self._about(assumption, beta)
-        return _once_more(self._off(i, assumption, beta), self.answered, about)
-
-    def leading(self, function: Function, assumption: Assumption) -> float:
-        """The leading term of the mean squared error of the mean of a function."""
-        if not self.answered > 0.0:
-            return function.reach**2
-        around = self._around_answers(function)
-        unit = self.all_cells.leading(around, assumption.of_some) / self.answered**2
-        return min(unit, function.reach**2)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMoments(Behind, SoftMoments):
     """Base class of margins of moments of an unknown number of people.
@@ -489,13 +406,13 @@ class RatioMoments(Behind, SoftMoments):
             return math.inf
         own = self.combined(values - (values @ self.shares)[..., None], self.scale)
         square = asked.square(self.total + about) * reach * reach
-        off = own.deviation(0.0, square, (1.0 - 2.0 * _TOTAL) * beta) / sure
+        off = own.deviation(0.0, square, (1.0 - 2.0 * TOTAL) * beta) / sure
         return off + asked.apart * reach + self.slack * float(np.abs(values).sum(axis=-1).max())
 
     def _about(self, beta: float) -> float:
-        """Bound on the error of the noisy total, except with probability `_TOTAL`·β."""
+        """Bound on the error of the noisy total, except with probability `TOTAL`·β."""
         whole = self.combined(np.ones(len(self.drawn)), self.scale)
-        return whole.deviation(0.0, 0.0, _TOTAL * beta)
+        return whole.deviation(0.0, 0.0, TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
         """The bound on a mean that is used in products of two such bounds.
@@ -503,7 +420,7 @@ class RatioMoments(Behind, SoftMoments):
         For a function around a noisy mean, the noise of the total enters a second time.
         """
         about = self._about(1.0 - self.asked(assumption, 1.0 - beta).rest)
-        return _once_more(self._off(i, assumption, beta), self.total, about)
+        return once_more(self._off(i, assumption, beta), self.total, about)
 
     def leading(self, function: Function, assumption: Assumption) -> float:
         """The leading term of the mean squared error of the mean of a function."""

@@ -24,13 +24,14 @@ from epsilons.risk.margins import Bounds, Estimated
 from epsilons.risk.means import mean
 from epsilons.risk.means.spread import Spreading, Terms
 from epsilons.risk.moments.margins import (
-    AnsweredMoments,
+    TOTAL,
     Function,
     RatioMoments,
     SoftMoments,
     WeighedMoments,
+    once_more,
 )
-from epsilons.risk.tails.combined import Hull
+from epsilons.risk.tails.combined import Contrast, Hull
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
@@ -505,18 +506,85 @@ class VariedTests(WeighedTests):
         return Function(np.array([-2.0 * m, 1.0]), (0.5 + abs(m)) ** 2)
 
 
+def _with_none(values: Floats) -> Floats:
+    """Append the coefficient 0, for the cell of people who did not answer."""
+    return np.append(values, np.zeros((*values.shape[:-1], 1)), axis=-1)
+
+
 @storable("risk.AnsweredTests", since="0.3.0")
 @dataclass(frozen=True, eq=False)
-class AnsweredTests(TestedMoments, AnsweredMoments):
-    """Margin of moments with direct tests, of the people who answered.
+class AnsweredTests(TestedMoments):
+    """Margin of moments with direct tests, of the people who answered, if budgets are public.
+
+    The last cell counts people who did not answer. Their number is private, so a mean is a quotient
+    of two noisy numbers.
 
     Guarantee:
         For all data that the assumption allows, and regardless of who answered, each interval fails
         to cover the true value with probability at most 1 − confidence.
         Proof: docs/proofs/pairs.md (11), (12), (13), (14), (15).
+
+    Attributes:
+        all_cells: the margin of the shares of all cells, including the last one.
     """
 
     all_cells: WeighedTests
+
+    @property
+    def answered(self) -> float:
+        """The noisy share of people who answered."""
+        return 1.0 - float(self.all_cells.drawn[-1])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The noisy share of each cell among people who answered.
+
+        Shares are equal if the noisy number of answers is not positive.
+        """
+        inner = self.all_cells.drawn[:-1]
+        if not self.answered > 0.0:
+            return np.full(len(inner), 1.0 / len(inner))
+        return np.asarray(inner / self.answered)
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares, taking the noisy share of answers as true."""
+        around = _with_none(values - (values @ self.shares)[..., None])
+        if not self.answered > 0.0:
+            return Contrast(around, math.inf)
+        return self.all_cells.noise(around / self.answered)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """Bound on the error of the mean of a function, except with probability beta."""
+        about = self._about(assumption, beta)
+        if not self.answered > about:
+            return math.inf
+        around, rest = self._around_answers(function), (1.0 - TOTAL) * beta
+        off = self.all_cells.far(around, assumption.of_some, rest)
+        return off / (self.answered - about)
+
+    def _around_answers(self, function: Function) -> Function:
+        """The function minus its noisy mean, and 0 for people who did not answer."""
+        middle = function.values @ self.shares
+        middle = np.clip(middle, function.low, function.low + function.reach)[..., None]
+        return Function(_with_none(function.values - middle), function.reach)
+
+    def _about(self, assumption: Assumption, beta: float) -> float:
+        """Bound on the error of the share of answers, except with probability `TOTAL`·β."""
+        answers = np.append(np.ones(len(self.shares)), 0.0)
+        return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, TOTAL * beta)
+
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """The bound on a mean that is used in products of two such bounds."""
+        about = self._about(assumption, beta)
+        return once_more(self._off(i, assumption, beta), self.answered, about)
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        if not self.answered > 0.0:
+            return function.reach**2
+        around = self._around_answers(function)
+        unit = self.all_cells.leading(around, assumption.of_some) / self.answered**2
+        return min(unit, function.reach**2)
 
 
 @storable("risk.OpenTests", since="0.3.0")

@@ -13,16 +13,6 @@ from epsilons.risk.tails.laplace import bisect
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats
 
-__all__ = [
-    "clipped_square",
-    "clipping_bias",
-    "normal_laplace_quantile",
-    "normal_laplace_tail",
-    "quantile",
-    "upper_tail",
-]
-
-
 # The normal distribution, and the bias of its mean after clipping.
 
 _NOTHING = 38.0

@@ -207,22 +207,6 @@ class ClosedNoise:
         """E max|z| and E max z². Proof: docs/proofs/tables.md (3)."""
         return _largest_of(self, ())
 
-    def _largest(self, off: Pairs) -> tuple[float, float]:
-        """E max|c + z| and E max (c + z)², by quadrature of P(max > u)."""
-        shifts = [shift for shift, _ in off]
-        far = max(shifts, default=0.0)
-        start = max(0.0, far - _FAR)
-        end = far + math.log(self.cells) + 0.7 * _FAR
-        knots = {start, end, *(max(shift, start) for shift in shifts)}
-        edges = np.array(sorted({*knots, *np.arange(start, end, 2.0).tolist()}))
-        half = 0.5 * np.diff(edges)
-        u = (edges[:-1] + half)[:, None] + half[:, None] * _FEW_NODES
-        missed = 1.0 - np.array([self.within(each, off, _COARSE) for each in u.ravel().tolist()])
-        missed = missed.reshape(u.shape)
-        first = float((missed @ _FEW_WEIGHTS) @ half)
-        second = float(((2.0 * u * missed) @ _FEW_WEIGHTS) @ half)
-        return start + first, start * start + second
-
 
 def inside(u: Floats, shift: float) -> Floats:
     """P(|shift + L| ≤ u) for Laplace noise of scale 1."""
@@ -273,8 +257,23 @@ def _tabled(noise: ClosedNoise) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=512)
 def _largest_of(noise: ClosedNoise, off: tuple[tuple[float, int], ...]) -> tuple[float, float]:
-    """`ClosedNoise._largest`, cached because a plan compares the same estimators repeatedly."""
-    return noise._largest(off)
+    """E max|c + z| and E max (c + z)², by quadrature of P(max > u).
+
+    They are cached, because a plan compares the same estimators repeatedly.
+    """
+    shifts = [shift for shift, _ in off]
+    far = max(shifts, default=0.0)
+    start = max(0.0, far - _FAR)
+    end = far + math.log(noise.cells) + 0.7 * _FAR
+    knots = {start, end, *(max(shift, start) for shift in shifts)}
+    edges = np.array(sorted({*knots, *np.arange(start, end, 2.0).tolist()}))
+    half = 0.5 * np.diff(edges)
+    u = (edges[:-1] + half)[:, None] + half[:, None] * _FEW_NODES
+    missed = 1.0 - np.array([noise.within(each, off, _COARSE) for each in u.ravel().tolist()])
+    missed = missed.reshape(u.shape)
+    first = float((missed @ _FEW_WEIGHTS) @ half)
+    second = float(((2.0 * u * missed) @ _FEW_WEIGHTS) @ half)
+    return start + first, start * start + second
 
 
 def at_zero(cells: int) -> float:

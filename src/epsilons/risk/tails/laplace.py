@@ -40,15 +40,7 @@ def deviation(shift: float, square: float, scale: float, beta: float) -> float:
     if square <= 0.0:
         return laplace_quantile(shift, scale, beta)
     sigma = math.sqrt(square) / 2.0
-
-    def excess(beyond: float) -> float:
-        """Bound on P(error > shift + beyond) − β."""
-        return tail(beyond, sigma, scale) + tail(shift + beyond, sigma, scale) - beta
-
-    low, high = 0.0, sigma + scale
-    while excess(high) > 0.0:
-        low, high = high, 2.0 * high
-    return shift + bisect(excess, low, high)
+    return shift + two_sided(lambda far: tail(far, sigma, scale), shift, beta, sigma + scale)
 
 
 def laplace_quantile(shift: float, scale: float, beta: float) -> float:
@@ -220,6 +212,11 @@ def least(excess: Excess, start: float, most: float = math.inf) -> float:
     return bisect(excess, low, high)
 
 
+def two_sided(tail_of: Callable[[float], float], gap: float, beta: float, start: float) -> float:
+    """The smallest x ≥ 0 with tail_of(x) + tail_of(x + gap) ≤ β; `start` is a rough guess."""
+    return least(lambda x: tail_of(x) + tail_of(gap + x) - beta, start)
+
+
 def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> float:
     """An α with P(|c + X| > α) ≤ β for every |c| ≤ shift and symmetric unimodal noise X.
 
@@ -232,9 +229,7 @@ def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> flo
         beta: the probability β.
     """
     if exceeds(0.0) + exceeds(2.0 * shift) > beta:  # α is above the shift
-        return shift + least(
-            lambda beyond: exceeds(beyond) + exceeds(2.0 * shift + beyond) - beta, scale
-        )
+        return shift + two_sided(exceeds, 2.0 * shift, beta, scale)
     return bisect(lambda alpha: exceeds(alpha - shift) + exceeds(alpha + shift) - beta, 0.0, shift)
 
 
@@ -302,12 +297,8 @@ def deviation_of(
     shift, square, scale = given
     if square > 0.0:
         sigma = 0.5 * math.sqrt(square) / scale
-
-        def excess(beyond: float) -> float:
-            """Bound on P(error > shift + beyond) − β, in units of the scale."""
-            return tail_of(beyond, sigma) + tail_of(shift / scale + beyond, sigma) - beta
-
-        return shift + scale * least(excess, sigma + 1.0)
+        gap = shift / scale
+        return shift + scale * two_sided(lambda far: tail_of(far, sigma), gap, beta, sigma + 1.0)
     return scale * quantile_of(lambda alpha: float(exceeds(alpha)), shift / scale, 1.0, beta)
 
 
