@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epsilons.door.batches import Batch, Bytes, Content, fold
 from epsilons.errors import DataError
-from epsilons.local import layout, layout as table, reports
+from epsilons.local import layout as table, reports
 from epsilons.local.layouts import layout_of
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import State
@@ -167,7 +167,7 @@ def state_of(
         EpsilonsError: as in `Randomizer.state`.
     """
     columns: dict[str, Content] = (
-        layout.columns_of(layout_of(mechanism.kind, mechanism.parameters))
+        table.columns_of(layout_of(mechanism.kind, mechanism.parameters))
         if column is None
         else {column: "bytes"}
     )
