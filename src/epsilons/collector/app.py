@@ -181,7 +181,7 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
         hosts: the accepted host names of requests, without ports.
     """
     pages = _Pages(service, frozenset(hosts))
-    at = pages.at
+    at, own = pages.at, pages.own
     found = Starlette(
         routes=[
             Route("/s/{survey}", at(pages.participant)),
@@ -192,9 +192,9 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
             Route("/r/{survey}/{report}", at(pages.report), methods=["PUT"]),
             Route("/r/{survey}/{report}", at(pages.preflight), methods=["OPTIONS"]),
             Route("/o/{survey}", at(pages.organiser)),
-            Route("/o/{survey}/estimate", at(pages.estimate)),
-            Route("/o/{survey}/close", at(pages.close), methods=["POST"]),
-            Route("/o/{survey}/reports.parquet", at(pages.export)),
+            Route("/o/{survey}/estimate", own(pages.estimate)),
+            Route("/o/{survey}/close", own(pages.close), methods=["POST"]),
+            Route("/o/{survey}/reports.parquet", own(pages.export)),
             Route("/static/{name}", at(pages.static)),
         ],
         exception_handlers={HTTPException: _no_route, Exception: _failed},
@@ -290,6 +290,16 @@ class _Pages:
 
         return guarded
 
+    def own(self, endpoint: Endpoint) -> Endpoint:
+        """Guard an endpoint for the organiser: check the key too."""
+
+        async def guarded(request: Request) -> Response:
+            if self._service.is_organiser(request.path_params["survey"], _bearer(request)):
+                return await endpoint(request)
+            return _reason(401, "This is for the organiser.", {"WWW-Authenticate": "Bearer"})
+
+        return self.at(guarded)
+
     async def participant(self, _: Request) -> Response:
         """Return the participant's page, which is the same for every survey."""
         return _page(page("participant.html"))
@@ -342,32 +352,18 @@ class _Pages:
         """Return the organiser's page, which is empty until its script sends the key."""
         return _page(page("organiser.html"))
 
-    def _stranger(self, request: Request) -> Response | None:
-        if self._service.is_organiser(request.path_params["survey"], _bearer(request)):
-            return None
-        return _reason(401, "This is for the organiser.", {"WWW-Authenticate": "Bearer"})
-
     async def estimate(self, request: Request) -> Response:
         """Return the live estimate."""
-        stranger = self._stranger(request)
-        if stranger is not None:
-            return stranger
         name = request.path_params["survey"]
         return _told(200, await asyncio.to_thread(self._service.estimate, name))
 
     async def close(self, request: Request) -> Response:
         """Close the survey permanently."""
-        stranger = self._stranger(request)
-        if stranger is not None:
-            return stranger
         name = request.path_params["survey"]
         return _told(200, {"status": await asyncio.to_thread(self._service.shut, name)})
 
     async def export(self, request: Request) -> Response:
         """Return all reports, as a Parquet file."""
-        stranger = self._stranger(request)
-        if stranger is not None:
-            return stranger
         name = request.path_params["survey"]
         try:
             data = await asyncio.to_thread(self._parquet, name)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
-import secrets
 import threading
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +11,7 @@ import numpy as np
 
 from epsilons.collector.question import Survey
 from epsilons.collector.service import Service
+from epsilons.collector.store import digest, secret
 
 __all__ = ["PEOPLE", "Participants", "demo_survey"]
 
@@ -84,7 +83,6 @@ class Participants:
                 return
             yes, epsilon = bool(invented.random() < SHARE), float(invented.choice(levels, p=CHOOSE))
             report = self._survey.mechanism.randomize(yes, epsilon).to_bytes()
-            key, place = secrets.token_hex(16), secrets.token_hex(16)
-            lock = hashlib.sha256(key.encode()).hexdigest()
-            self._service.reserve(self._survey.id, token, lock)
+            key, place = secret(), secret()
+            self._service.reserve(self._survey.id, token, digest(key).hex())
             self._service.submit(self._survey.id, place, token, report, key).result()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -274,7 +273,7 @@ def _levels(given: Any) -> tuple[Level, ...]:
     if len({each.name for each in given}) < len(given):
         raise ArgumentError("levels must have distinct names.")
     budgets = [each.epsilon for each in given]
-    if any(not math.isfinite(each) for each in budgets) or budgets != sorted(set(budgets)):
+    if budgets != sorted(set(budgets)):
         raise BudgetError("levels must ascend, the strictest (the smallest epsilon) first.")
     return tuple(given)
 

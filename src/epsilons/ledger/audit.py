@@ -183,11 +183,7 @@ def _done(book: Book, number: int, kind: str, release: int | None, last: dict[An
         return chain.Digest(b"", version, neighbours, created).value
     if release is None:
         return changes_digest(book, number)
-    row = store.one(
-        "SELECT name, question, state, at_most, part, whole, result, opened, closed "
-        "FROM releases WHERE number = ?",
-        release,
-    )
+    row = book.row(release)
     if row is not None and last[release] == number:
         return chain.release_digest(book.salt, row, book.charges(release))
     ((ended,),) = store.rows("SELECT kind FROM events WHERE number = ?", last[release])

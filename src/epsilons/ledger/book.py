@@ -300,10 +300,18 @@ class Book:
 
         return replace(found, each=tuple(map(placed, found.each)))
 
+    def row(self, number: int) -> Row | None:
+        """Return the row of a release, as `chain.release_digest` takes it; None if it is gone."""
+        return self.store.one(
+            "SELECT name, question, state, at_most, part, whole, result, opened, closed "
+            "FROM releases WHERE number = ?",
+            number,
+        )
+
     def seal(
         self, kind: str, number: int, at: str, charged: Iterator[Integers] | None = None
-    ) -> tuple[int, bytes]:
-        """Append an event of a release to the chain; return the event's number and hash.
+    ) -> None:
+        """Append an event of a release to the chain.
 
         Args:
             kind: the kind of event.
@@ -311,35 +319,31 @@ class Book:
             at: the time.
             charged: the charges that `charge` just wrote; None to read them from the tables.
         """
-        row = self.store.rows(
-            "SELECT name, question, state, at_most, part, whole, result, opened, closed "
-            "FROM releases WHERE number = ?",
-            number,
-        )[0]
+        row = self.row(number)
+        assert row is not None
         charges = self.charges(number) if charged is None else charged
         content = chain.release_digest(self.salt, row, charges)
         chain.append(self.store, kind, number, content, at)
-        return chain.last_of(self.store)
 
     def charges(self, number: int) -> Iterator[Integers]:
         """Yield accounts and amounts charged for a release, ordered by account, in batches."""
         yield from self.store.by_account(("account", "amount"), "charges WHERE release = ?", number)
 
-    def accounts(self, ids: list[bytes], *columns: str) -> Integers:
-        """Look up accounts by id; return the position and the account's columns for each id found.
+    def accounts(self, ids: list[bytes]) -> Integers:
+        """Look up accounts by id; return position, number, budget and spending of each id found.
 
         Args:
             ids: ids, each tagged with its type. If an id with this tag has no account, the other
                 tag is tried: `door.other_tag`.
-            columns: names of integer columns of accounts.
         """
-        wanted = ", ".join(f"accounts.{column}" for column in columns)
-        sql = f"SELECT wanted.place, {wanted} FROM wanted "  # noqa: S608
-        sql += "JOIN accounts ON accounts.person = wanted.person"
 
         def found(ids: list[bytes]) -> Integers:
-            self.store.look_up(iter([ids]))
-            return self.store.integers(1 + len(columns), sql)
+            self.store.look_up(ids)
+            return self.store.integers(
+                4,
+                "SELECT wanted.place, accounts.number, accounts.budget, accounts.spent "
+                "FROM wanted JOIN accounts ON accounts.person = wanted.person",
+            )
 
         known = found(ids)
         places = np.setdiff1d(np.arange(len(ids)), known[:, 0]).tolist()
@@ -351,10 +355,12 @@ class Book:
         more[:, 0] = np.array(again, dtype=np.int64)[more[:, 0]]
         return np.concatenate([known, more])
 
-    def every(self, *columns: str) -> Integers:
-        """Return integer columns of all accounts; the first is `number`, which orders them."""
+    def every(self) -> tuple[Integers, Integers]:
+        """Return the budgets and the spending of all accounts, in order."""
+        columns = ("number", "budget", "spent")
         none = np.empty((0, len(columns)), dtype=np.int64)
-        return np.concatenate([none, *self.store.by_account(columns, "accounts")])
+        _, budgets, spent = np.concatenate([none, *self.store.by_account(columns, "accounts")]).T
+        return budgets, spent
 
     def stored(self, who: bytes) -> bytes:
         """Return the tagged id of a person's stored account; the given id if there is none."""
@@ -375,7 +381,7 @@ class Book:
         if len(who) * FEW < accounts:
             start = 0
             for ids in who.tagged():
-                found = self.accounts(ids, "number", "budget", "spent")
+                found = self.accounts(ids)
                 found[:, 0] += start
                 start += len(ids)
                 yield found

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -240,7 +239,7 @@ class Ledger:
         rule = _rule(at_most, share)
         with self._book.store.read():
             claims = self._book.open_claims()
-            _, budgets, spent = self._book.every("number", "budget", "spent").T
+            budgets, spent = self._book.every()
         taken = self._book.held(claims, budgets)
         left = np.minimum(rule.of(budgets), np.maximum(budgets - spent - taken, 0))
         if not left.any():
@@ -279,8 +278,8 @@ class Ledger:
         if not asked or len(called) != len(asked):
             raise ArgumentError("questions must not be empty, and names must be one for each.")
         with self._book.store.read():
-            _, *found = self._book.every("number", "budget", "spent").T
-        people = SeriesPeople.of(*found)
+            budgets, spent = self._book.every()
+        people = SeriesPeople.of(budgets, spent)
         if not people.left.any():
             raise LedgerError("ledger: nobody has anything left.")
         return series(people, asked, called, tolerances)
@@ -401,12 +400,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

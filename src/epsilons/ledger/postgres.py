@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from epsilons.errors import ColumnError, EpsilonsError, LedgerError, MissingExtraError
-from epsilons.ledger.store import PATIENCE, TABLES, Row, Store
+from epsilons.ledger.store import PATIENCE, Row, Store
 from epsilons.types import Integers
 
 if TYPE_CHECKING:
@@ -52,6 +52,15 @@ class PostgreSQL(Store):
         StorageError: it cannot be reached.
     """
 
+    words: ClassVar[dict[str, str]] = {
+        "integer": "BIGINT",
+        "bytes": "BYTEA",
+        "strict": "",
+        # A charge writes a new version of every account. If a page has room for both versions, the
+        # new one needs no new entry in any index, and the next charge reuses the old one's room.
+        "accounts": f"WITH (fillfactor = {FILLED})",
+        "clustered": "",
+    }
     longest: ClassVar[int | None] = 2_600
     joined: ClassVar[str] = "string_agg(CAST({} AS TEXT), ' ')"
     hexed: ClassVar[str] = "encode({}, 'hex')"
@@ -79,15 +88,6 @@ class PostgreSQL(Store):
         connection.execute("SET synchronous_commit = on")
         connection.execute(f"SET lock_timeout = '{PATIENCE:.0f}s'")
         return connection
-
-    def make(self) -> None:
-        """Create the tables."""
-        words = {"integer": "BIGINT", "bytes": "BYTEA", "strict": "", "clustered": ""}
-        # A charge writes a new version of every account. If a page has room for both versions, the
-        # new one needs no new entry in any index, and the next charge reuses the old one's room.
-        words["accounts"] = f"WITH (fillfactor = {FILLED})"
-        for table in TABLES:
-            self.run(table.format(**words))
 
     def has_tables(self) -> bool:
         """Whether the schema of this connection contains a ledger."""
@@ -137,12 +137,6 @@ class PostgreSQL(Store):
         sql: Any = "COPY charges (release, account, amount) FROM STDIN (FORMAT binary)"
         with self._connection.cursor() as cursor, cursor.copy(sql) as copy:
             copy.write(b"PGCOPY\n\xff\r\n" + b"\0" * 9 + rows.tobytes() + b"\xff\xff")
-
-    def _wanted(self) -> None:
-        self._connection.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS wanted (place BIGINT PRIMARY KEY, person BYTEA)"
-        )
-        self._connection.execute("DELETE FROM wanted")
 
     def _is_lost(self, connection: psycopg.Connection[Any]) -> bool:
         return connection.closed

@@ -39,6 +39,13 @@ class SQLite(Store):
         StorageError: it cannot be opened.
     """
 
+    words: ClassVar[dict[str, str]] = {
+        "integer": "INTEGER",
+        "bytes": "BLOB",
+        "strict": "STRICT",
+        "accounts": "STRICT",
+        "clustered": "WITHOUT ROWID, STRICT",
+    }
     joined: ClassVar[str] = "group_concat({}, ' ')"
     hexed: ClassVar[str] = "hex({})"
 
@@ -77,10 +84,7 @@ class SQLite(Store):
         """
         if self.rows("SELECT count(*) FROM sqlite_master")[0][0]:
             raise LedgerError(f"where={str(self._path)!r} {THERE}")
-        words = {"integer": "INTEGER", "bytes": "BLOB", "strict": "STRICT"}
-        words |= {"accounts": "STRICT", "clustered": "WITHOUT ROWID, STRICT"}
-        for table in TABLES:
-            self.run(table.format(**words))
+        super().make()
         self.run(f"PRAGMA user_version = {CLEAN}")
 
     def has_tables(self) -> bool:
@@ -128,16 +132,6 @@ class SQLite(Store):
             "SELECT ?, CAST(key AS INTEGER), value FROM json_each(?)",
             (release, f"{{{rows}}}"),
         )
-
-    def _wanted(self) -> None:
-        self._connection.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS wanted (place INTEGER PRIMARY KEY, person BLOB)"
-        )
-        self._connection.execute("DELETE FROM wanted")
-
-    def _is_lost(self, connection: Any) -> bool:
-        del connection  # a connection to a local file is never lost
-        return False
 
     def _failures(self) -> type[Exception]:
         return sqlite3.Error

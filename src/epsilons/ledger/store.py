@@ -62,12 +62,14 @@ class Store(ABC):
 
     Attributes:
         watch: called before and after every step; tests use it to kill the process at a step.
+        words: the database's words for the types and options in `TABLES`.
         joined: the aggregate that joins the integers of a column as text.
         hexed: the expression for bytes in hexadecimal.
         longest: ids of up to this many bytes can always be stored; None if there is no limit.
     """
 
     watch: Callable[[str], None] = staticmethod(lambda _: None)
+    words: ClassVar[dict[str, str]]
     joined: ClassVar[str]
     hexed: ClassVar[str]
     longest: ClassVar[int | None] = None
@@ -77,9 +79,10 @@ class Store(ABC):
         self._own = threading.local()
         _STORES.add(self)
 
-    @abstractmethod
     def make(self) -> None:
         """Create the tables, within a write transaction."""
+        for table in TABLES:
+            self.run(table.format(**self.words))
 
     @abstractmethod
     def has_tables(self) -> bool:
@@ -97,9 +100,9 @@ class Store(ABC):
     def _end(self, word: str) -> None:
         """End a transaction: COMMIT or ROLLBACK."""
 
-    @abstractmethod
-    def _is_lost(self, connection: Any) -> bool:
-        """Whether a connection can no longer be used."""
+    def _is_lost(self, connection: Any) -> bool:  # noqa: ARG002
+        """Whether a connection can no longer be used; one to a local file is never lost."""
+        return False
 
     @abstractmethod
     def _execute(self, sql: str, values: Row) -> Any:
@@ -116,10 +119,6 @@ class Store(ABC):
     @abstractmethod
     def _charges(self, release: int, pairs: Integers) -> None:
         """Insert charges of a release: account and amount."""
-
-    @abstractmethod
-    def _wanted(self) -> None:
-        """Create and empty this connection's temporary table `wanted`, for looking up ids."""
 
     @abstractmethod
     def _failures(self) -> type[Exception]:
@@ -309,15 +308,20 @@ class Store(ABC):
         """Insert many rows."""
         self._step(f"insert {table}", lambda: self._many(table, columns, rows))
 
-    def look_up(self, ids: Iterable[list[bytes]]) -> None:
+    def _wanted(self) -> None:
+        """Create and empty this connection's temporary table `wanted`, for looking up ids."""
+        columns = "place {integer} PRIMARY KEY, person {bytes}".format(**self.words)
+        self.run(f"CREATE TEMP TABLE IF NOT EXISTS wanted ({columns})")
+        self.run("DELETE FROM wanted")
+
+    def look_up(self, ids: list[bytes]) -> None:
         """Fill the temporary table `wanted` with ids and their positions."""
-        self._step("wanted", self._wanted)
-        each = (one for batch in ids for one in batch)
-        self.insert("wanted", ("place", "person"), enumerate(each))
+        self._wanted()
+        self.insert("wanted", ("place", "person"), enumerate(ids))
 
     def pick(self, accounts: Integers) -> None:
         """Fill the temporary table `wanted` with numbers of accounts, as positions."""
-        self._step("wanted", self._wanted)
+        self._wanted()
         self.insert("wanted", ("place",), ((number,) for number in accounts.tolist()))
 
     @staticmethod
@@ -548,8 +552,8 @@ def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes
     return hashlib.sha256(before + facts).digest()
 
 
-def append(store: Store, kind: str, release: int | None, content: bytes, at: str) -> int:
-    """Append an event to the chain, within a write transaction; return its number."""
+def append(store: Store, kind: str, release: int | None, content: bytes, at: str) -> None:
+    """Append an event to the chain, within a write transaction."""
     last = last_of(store)
     number = last[0] + 1
     hashed = link(last[1], (number, kind, release, content, at))
@@ -557,7 +561,6 @@ def append(store: Store, kind: str, release: int | None, content: bytes, at: str
         "INSERT INTO events (number, kind, release, content, at, hash) VALUES (?, ?, ?, ?, ?, ?)",
         *(number, kind, release, content, at, hashed),
     )
-    return number
 
 
 def last_of(store: Store) -> tuple[int, bytes]:

@@ -21,7 +21,7 @@ from epsilons.local.layouts.frequencies import CODES, PARAMETERS
 from epsilons.local.people import Labels, count_of, menu_of
 from epsilons.local.randomizer import FromReports, Randomizer, honesty
 from epsilons.local.reports import Reports
-from epsilons.local.state import State, dot, responses
+from epsilons.local.state import State, dot, parts, responses
 from epsilons.results.release import Cells
 from epsilons.results.report import points
 from epsilons.risk import local as weighing
@@ -177,9 +177,7 @@ class Frequencies(Randomizer):
 
     def _draw_rappor(self, values: Any, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
         found = np.zeros((len(values), self.cells), dtype=np.bool_)
-        size = max(1, _WORK // self.cells)
-        for start in range(0, len(values), size):
-            part = slice(start, start + size)
+        for part in parts(len(values), max(1, _WORK // self.cells)):
             coins = flips(source, np.repeat(epsilon[part] / 2.0, self.cells))
             found[part] = coins.reshape(-1, self.cells)
         found[np.arange(len(values)), values] ^= True
@@ -266,9 +264,7 @@ class Frequencies(Randomizer):
         """Return Σ over people of `signed` times their row of signs, in O(n·d) time."""
         total = np.full(self.cells, float(signed.sum()))
         cells = np.arange(self.cells, dtype=np.uint64)
-        size = max(1, _WORK // self.cells)
-        for start in range(0, len(rows), size):
-            part = slice(start, start + size)
+        for part in parts(len(rows), max(1, _WORK // self.cells)):
             minus = signs(self.public_seed, rows[part, None], cells[None, :])
             total -= 2.0 * (signed[part] @ minus.astype(np.float64))
         return total
@@ -277,9 +273,7 @@ class Frequencies(Randomizer):
         (bits,) = reports.columns
         arm, sums = _rappor_sums(reports.epsilon, weights)
         total = np.full(self.cells, -0.5 * float(arm.sum()))
-        size = max(1, _WORK // self.cells)
-        for start in range(0, len(bits), size):
-            part = slice(start, start + size)
+        for part in parts(len(bits), max(1, _WORK // self.cells)):
             total += arm[part] @ bits[part].astype(np.float64)
         return total, sums
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epsilons.door.batches import Batch, Bytes, Content, fold
 from epsilons.errors import DataError
-from epsilons.local import layout, layout as table, reports
+from epsilons.local import layout as table, reports
 from epsilons.local.layouts import layout_of
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import State
@@ -121,35 +121,21 @@ def _joined(batches: list[Reports]) -> Reports:
     )
 
 
-@dataclass(frozen=True)
-class Adding:
-    """A function that adds batches of rows to one state. Engines can pickle it for their workers.
-
-    Attributes:
-        mechanism: the mechanism that made the reports.
-        column: the column of bytes, or None for the columns of a table of reports.
-        weights: as in `Randomizer.state`.
-    """
-
-    mechanism: Randomizer
-    column: str | None
-    weights: Weights
-
-    def __call__(self, batches: Iterator[Batch]) -> State | None:
-        """Return the state of all rows; None if there are no rows."""
-        found: State | None = None
-        for batch in batches:
-            for each in self._reports(batch):
-                state = self.mechanism.state(each, weights=self.weights)
-                found = state if found is None else found + state
-        return found
-
-    def _reports(self, batch: Batch) -> Iterator[Reports]:
-        if self.column is None:
-            yield Reports.from_columns(batch, mechanism=self.mechanism)
-            return
-        entries: Any = batch[self.column]
-        yield from reports_in(entries, self.mechanism)
+def _state_of_batches(
+    mechanism: Randomizer, column: str | None, weights: Weights, batches: Iterator[Batch]
+) -> State | None:
+    """Return the state of all rows of some batches; None if there are no rows."""
+    found: State | None = None
+    for batch in batches:
+        if column is None:
+            parts = iter([Reports.from_columns(batch, mechanism=mechanism)])
+        else:
+            entries: Any = batch[column]
+            parts = reports_in(entries, mechanism)
+        for part in parts:
+            state = mechanism.state(part, weights=weights)
+            found = state if found is None else found + state
+    return found
 
 
 def state_of(
@@ -167,8 +153,9 @@ def state_of(
         EpsilonsError: as in `Randomizer.state`.
     """
     columns: dict[str, Content] = (
-        layout.columns_of(layout_of(mechanism.kind, mechanism.parameters))
+        table.columns_of(layout_of(mechanism.kind, mechanism.parameters))
         if column is None
         else {column: "bytes"}
     )
-    return fold(data, columns, Adding(mechanism, column, weights), operator.add)
+    work = partial(_state_of_batches, mechanism, column, weights)  # engines may pickle it
+    return fold(data, columns, work, operator.add)

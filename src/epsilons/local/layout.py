@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -136,6 +137,63 @@ class Layout(ABC):
         return people
 
 
+@dataclass(frozen=True)
+class ColumnLayout(Layout):
+    """The layout of arrays with one entry for each person: each is a column of the table.
+
+    Attributes:
+        stored: the name and the NumPy type of each array. The type "?" stands for bits, which are
+            packed; others are unsigned integers, little-endian.
+    """
+
+    stored: tuple[tuple[str, str], ...]
+
+    @property
+    def columns(self) -> dict[str, Content]:
+        """A column of bits or of integers for each array."""
+        return {name: "bits" if dtype == "?" else "integers" for name, dtype in self.stored}
+
+    def to_bytes(self, answers: Answers) -> bytes:
+        """Return the arrays, concatenated."""
+        return b"".join(
+            packed(array) if dtype == "?" else array.astype(dtype, copy=False).tobytes()
+            for array, (_, dtype) in zip(answers, self.stored, strict=True)
+        )
+
+    def from_bytes(self, source: Unpacker, people: int) -> Answers:
+        """Read one array after another."""
+        return tuple(
+            source.bits(people)
+            if dtype == "?"
+            else source.array(dtype, people).astype(np.dtype(dtype).newbyteorder("="))
+            for _, dtype in self.stored
+        )
+
+    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        """Return bits as Booleans, and integers as signed, which every engine supports."""
+        return {
+            name: array if dtype == "?" else array.astype(np.int64)
+            for array, (name, dtype) in zip(answers, self.stored, strict=True)
+        }
+
+    def from_table(self, table: Batch) -> Answers:
+        """Read Booleans, or integers 0 and 1, as bits; and integers in the range of their type."""
+        return tuple(_read_column(table[name], dtype) for name, dtype in self.stored)
+
+    def fields(self, size: int) -> list[Any] | None:
+        """Return one field for each array; the field of a bit is a byte that contains it."""
+        found = [(name, dtype.replace("?", "u1")) for name, dtype in self.stored]
+        return found if np.dtype(found).itemsize == size else None
+
+
+def _read_column(column: Any, dtype: str) -> NDArray[Any]:
+    if dtype == "?":
+        return bits(column)
+    # Some engines store unsigned integers of 64 bits as signed.
+    given: NDArray[Any] = column
+    return given.astype(np.uint64) if dtype == "<u8" else whole(given, dtype)
+
+
 # Reports as a table, one row for each person: docs/local-reports.md lists its columns.
 
 COMMON: Final[dict[str, Content]] = {
@@ -216,22 +274,15 @@ def bits(column: Any) -> NDArray[np.bool_]:
     return np.asarray(given == 1)
 
 
-def whole(column: Any, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+def whole(given: NDArray[Any], dtype: str) -> NDArray[Any]:
     """Cast integers to another type.
 
     Raises:
         DataError: an integer is out of the range of that type.
     """
-    given: NDArray[Any] = column
     if len(given) and (given.min() < 0 or int(given.max()) > np.iinfo(dtype).max):
         raise DataError("A report is malformed: an integer of it is out of range.")
-    return given.astype(dtype)
-
-
-def word(column: Any) -> NDArray[np.uint64]:
-    """Return 64-bit integers as unsigned; some engines store them as signed."""
-    given: NDArray[Any] = column
-    return given.astype(np.uint64)
+    return given.astype(np.dtype(dtype).newbyteorder("="))
 
 
 def by_length(column: Any) -> tuple[tuple[NDArray[np.int64], NDArray[np.uint8]], ...]:

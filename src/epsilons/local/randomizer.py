@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -20,8 +21,8 @@ from epsilons.local.frames import state_of
 from epsilons.local.layout import Answers
 from epsilons.local.people import budgets_of, refusal
 from epsilons.local.reports import Reports, foreign
-from epsilons.local.state import Levels, SpentByReports, State, StateTerms, extent_of
-from epsilons.results.release import Cells, Release, Scalar, VectorEstimate
+from epsilons.local.state import Levels, State, StateTerms, extent_of
+from epsilons.results.release import AllOfIt, Cells, Release, Scalar, VectorEstimate
 from epsilons.results.report import number
 from epsilons.risk.local import WEIGHTS, Reported, ReportedCells, ReportedVector, Sums, influence
 from epsilons.types import Column, Data, Floats, Weights
@@ -361,6 +362,9 @@ class Randomizer(ABC):
 
     def _release(self, state: State, confidence: float, title: str | None) -> Release:
         found = self._estimated(state)
+        # People are counted by level when what they spent is first read.
+        levels: Any = partial(state.levels.means)
+        people: Any = partial(state.levels.people)
         return Release(
             statistic=found.statistic,
             estimate=found.estimate,
@@ -373,7 +377,7 @@ class Randomizer(ABC):
             confidence=confidence,
             risk=found.risk,
             exact=False,
-            spent=SpentByReports(state.levels),
+            spent=AllOfIt(levels, people),
             protects=PROTECTED_LOCALLY,
             assumes=ASSUMED_LOCALLY[found.statistic] + found.honesty,
             treats=found.treats,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from epsilons.errors import ArgumentError
 from epsilons.local.people import Menu
-from epsilons.results.release import AllOfIt
 from epsilons.risk.local import MANY, Sums, response
 from epsilons.types import Floats, Integers
 
@@ -141,47 +139,18 @@ class Levels:
         np.add.at(budgets, place, np.concatenate([mine.budgets, theirs.budgets]))
         return Levels(Bins(keys, people, budgets))
 
-    @property
-    def told(self) -> tuple[Floats, Integers]:
-        """Approximate budget levels, ascending, and the number of people at each.
-
-        The level of a bin is the mean of its budgets, which is exact if they are all equal.
-        """
-        found = self.bins
-        means = found.budgets / found.people
+    def means(self) -> Floats:
+        """Return the mean of the budgets in each bin, ascending: exact if they are all equal."""
+        means = self.bins.budgets / self.bins.people
         # The mean of equal floats can be wrong in its last digits: round to twelve digits.
-        return np.array([float(f"{mean:.12g}") for mean in means.tolist()]), found.people
+        return np.array([float(f"{mean:.12g}") for mean in means.tolist()])
+
+    def people(self) -> Integers:
+        """Return the number of people in each bin."""
+        return self.bins.people
 
     def __reduce__(self) -> tuple[object, ...]:
         return Levels, (self.bins,)
-
-
-class SpentByReports(AllOfIt):
-    """Budgets spent on reports: everyone spends their whole budget.
-
-    People are counted by level when the levels are first read.
-
-    Args:
-        budgets: the budgets of people who reported.
-    """
-
-    def __init__(self, budgets: Levels) -> None:
-        object.__setattr__(self, "_budgets", budgets)
-
-    @property
-    def levels(self) -> Floats:
-        """Approximate budget levels, ascending."""
-        return self._told[0]
-
-    @property
-    def people(self) -> Integers:
-        """The number of people at each level."""
-        return self._told[1]
-
-    @cached_property
-    def _told(self) -> tuple[Floats, Integers]:
-        budgets: Levels = self.__dict__["_budgets"]
-        return budgets.told
 
 
 def _binned(epsilon: Floats) -> Bins:

@@ -29,7 +29,7 @@ from epsilons.local.layouts.vector import PARAMETERS
 from epsilons.local.people import count_of, menu_of, numbers_of, positive
 from epsilons.local.randomizer import FromReports, Randomizer, honesty, shortened
 from epsilons.local.reports import Reports
-from epsilons.local.state import State
+from epsilons.local.state import State, parts
 from epsilons.results.release import VectorEstimate as VectorEstimate
 from epsilons.results.report import number
 from epsilons.risk import local as weighing
@@ -105,11 +105,14 @@ class Vector(Randomizer):
         """The public parameters: dimension and radius."""
         return PARAMETERS.pack(self.dimension, self.radius)
 
+    @property
+    def _ladder(self) -> tuple[Floats, tuple[Cap, ...]]:
+        """The smallest budgets of the caps from which answers are drawn, and these caps."""
+        return (np.zeros(1), (ONE,)) if self.method == "duchi" else ladder(self.dimension)
+
     def cap(self, epsilon: float) -> Cap:
         """Return the cap from which answers at a budget are drawn."""
-        if self.method == "duchi":
-            return ONE
-        starts, caps = ladder(self.dimension)
+        starts, caps = self._ladder
         return caps[int(np.searchsorted(starts, epsilon, side="right")) - 1]
 
     def channel(self, epsilon: float) -> Channel:
@@ -160,12 +163,7 @@ class Vector(Randomizer):
         self, epsilon: Floats, private: NDArray[np.bool_]
     ) -> Iterator[tuple[Cap, NDArray[np.int64]]]:
         """Group people by the cap from which their answers are drawn."""
-        if self.method == "duchi":
-            rows = np.flatnonzero(private)
-            if len(rows):
-                yield ONE, rows
-            return
-        starts, caps = ladder(self.dimension)
+        starts, caps = self._ladder
         place = np.searchsorted(starts, epsilon, side="right") - 1
         place[~private] = -1
         for k, cap in enumerate(caps):
@@ -177,9 +175,7 @@ class Vector(Randomizer):
         self, cap: Cap, seeds: Words, rows: NDArray[np.int64]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yield directions for a few people at a time."""
-        size = max(1, _WORK // (cap.signs * self.dimension))
-        for start in range(0, len(rows), size):
-            part = slice(start, start + size)
+        for part in parts(len(rows), max(1, _WORK // (cap.signs * self.dimension))):
             yield part, directions(seeds[rows[part]], cap.signs, self.dimension)
 
     def _add(self, reports: Reports, weights: str) -> tuple[Floats, Sums]:

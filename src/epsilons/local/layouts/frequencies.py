@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import struct
-from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +13,12 @@ from epsilons.door.batches import Batch, Content
 from epsilons.errors import DataError
 from epsilons.local.layout import (
     Answers,
+    ColumnLayout,
     Layout,
     Unpacker,
-    bits,
     by_length,
     packed,
     unpacked,
-    whole,
-    word,
 )
 
 PARAMETERS: Final = struct.Struct("<IBQ8s")
@@ -32,64 +28,11 @@ CODES: Final = {"hadamard": 1, "projection": 2, "rappor": 3}
 """The byte that identifies a method."""
 
 
-class RowLayout(Layout):
-    """The layout of two arrays: for each person, the index of a public row of signs, and a bit."""
-
-    row: ClassVar[np.dtype[Any]]
-
-    @staticmethod
-    @abstractmethod
-    def _rows(column: Any) -> NDArray[Any]:
-        """Cast integers of any type to row indices."""
-
-    @property
-    def columns(self) -> dict[str, Content]:
-        """The columns of rows and bits."""
-        return {"row": "integers", "answer": "bits"}
-
-    def to_bytes(self, answers: Answers) -> bytes:
-        """Return the rows, then the packed bits."""
-        rows, ones = answers
-        return rows.astype(self.row, copy=False).tobytes() + packed(ones)
-
-    def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """Read one row and one bit for each person."""
-        rows = source.array(self.row.str, people)
-        return rows.astype(self.row.newbyteorder("=")), source.bits(people)
-
-    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Return rows as signed integers, which every engine supports, and bits as Booleans."""
-        return {"row": answers[0].astype(np.int64), "answer": answers[1]}
-
-    def from_table(self, table: Batch) -> Answers:
-        """Read rows as integers, and bits as Booleans or integers 0 and 1."""
-        return self._rows(table["row"]), bits(table["answer"])
-
-    def fields(self, size: int) -> list[Any] | None:
-        """Return two fields: a row, and a byte that contains the bit."""
-        return [("row", self.row), ("answer", "u1")] if size == self.row.itemsize + 1 else None
-
-
-@dataclass(frozen=True)
-class HadamardLayout(RowLayout):
-    """The layout of the method "hadamard": row indices have 32 bits."""
-
-    row: ClassVar[np.dtype[Any]] = np.dtype("<u4")
-
-    @staticmethod
-    def _rows(column: Any) -> NDArray[Any]:
-        return whole(column, np.uint32)
-
-
-@dataclass(frozen=True)
-class ProjectionLayout(RowLayout):
-    """The layout of the method "projection": row indices have 64 bits."""
-
-    row: ClassVar[np.dtype[Any]] = np.dtype("<u8")
-
-    @staticmethod
-    def _rows(column: Any) -> NDArray[Any]:
-        return word(column)
+_ROWS: Final = {
+    CODES["hadamard"]: ColumnLayout((("row", "<u4"), ("answer", "?"))),
+    CODES["projection"]: ColumnLayout((("row", "<u8"), ("answer", "?"))),
+}
+"""The layouts of the index of a public row of signs, and a bit, by method."""
 
 
 @dataclass(frozen=True)
@@ -143,13 +86,6 @@ class RapporLayout(Layout):
         return [("answer", "u1", (self.width,))] if size == self.width else None
 
 
-_METHODS: Final[dict[int, Callable[[int], Layout]]] = {
-    CODES["hadamard"]: lambda _: HadamardLayout(),
-    CODES["projection"]: lambda _: ProjectionLayout(),
-    CODES["rappor"]: RapporLayout,
-}
-
-
 def layout(parameters: bytes) -> Layout:
     """Return the layout for the method in the parameters.
 
@@ -159,6 +95,8 @@ def layout(parameters: bytes) -> Layout:
     if len(parameters) != PARAMETERS.size:
         raise DataError("A report is malformed: the parameters of frequencies have 21 bytes.")
     cells, code, _, _ = PARAMETERS.unpack(parameters)
-    if code not in _METHODS:
+    if code == CODES["rappor"]:
+        return RapporLayout(cells)
+    if code not in _ROWS:
         raise DataError("A report is malformed: its method for frequencies is unknown.")
-    return _METHODS[code](cells)
+    return _ROWS[code]

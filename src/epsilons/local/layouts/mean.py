@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from epsilons.door.batches import Batch, Content
 from epsilons.errors import DataError
-from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed, whole
+from epsilons.local.layout import Answers, ColumnLayout, Layout, Unpacker, bits, packed
 
 PARAMETERS: Final = struct.Struct("<dd")
 """The format of the parameters: the two bounds."""
@@ -87,34 +87,8 @@ class MeanLayout(Layout):
         return len(answers[0])
 
 
-@dataclass(frozen=True)
-class PiecewiseLayout(Layout):
-    """The layout of one array: the answer of each person, an integer from 0 to 255."""
-
-    @property
-    def columns(self) -> dict[str, Content]:
-        """The column of answers."""
-        return {"answer": "integers"}
-
-    def to_bytes(self, answers: Answers) -> bytes:
-        """Return a byte for each person."""
-        return answers[0].tobytes()
-
-    def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """Read a byte for each person."""
-        return (source.array("u1", people),)
-
-    def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Return the answers as signed integers, which every engine supports."""
-        return {"answer": answers[0].astype(np.int64)}
-
-    def from_table(self, table: Batch) -> Answers:
-        """Read integers from 0 to 255."""
-        return (whole(table["answer"], np.uint8),)
-
-    def fields(self, size: int) -> list[Any] | None:
-        """Return one field: the byte of the answer."""
-        return [("answer", "u1")] if size == 1 else None
+_PIECES: Final = ColumnLayout((("answer", "u1"),))
+"""The layout of piecewise answers, integers from 0 to 255."""
 
 
 def layout(parameters: bytes) -> Layout:
@@ -123,13 +97,12 @@ def layout(parameters: bytes) -> Layout:
     Raises:
         DataError: the parameters are not those of a mean.
     """
-    kinds: dict[bytes, type[Layout]] = {b"": MeanLayout, PIECEWISE: PiecewiseLayout}
-    kind = kinds.get(parameters[PARAMETERS.size :])
-    if len(parameters) < PARAMETERS.size or kind is None:
+    found = {b"": MeanLayout(), PIECEWISE: _PIECES}.get(parameters[PARAMETERS.size :])
+    if len(parameters) < PARAMETERS.size or found is None:
         raise DataError(
             "A report is malformed: the parameters of a mean have 16 bytes, or 17 that end in 1."
         )
-    return kind()
+    return found
 
 
 def bits_first(number: NDArray[np.bool_]) -> NDArray[np.int64] | None:
