@@ -209,6 +209,10 @@ def test_nobody_and_public_people() -> None:
         ({"neighbours": "add-remove"}, 'needs neighbours="replace"'),
         ({"spread": 0.1}, 'spread is for model="central"'),
         ({"shape": "gaussian"}, 'shape is for model="central"'),
+        (
+            {"statistic": "frequencies", "categories": 3, "loss": "largest"},
+            'loss="largest" is for model="central"',
+        ),
         ({"cap": 0.3}, "cap is for"),
         ({"bounds": None}, "bounds"),
         ({"dimension": 0}, "dimension=0"),

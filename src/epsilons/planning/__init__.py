@@ -232,7 +232,8 @@ def plan(
     cells = parameters.cells("frequencies" if kind is Frequencies else "mean", categories, edges)
     parameters.choice("groups_are", groups_are)
     if parameters.choice("model", model) == "local":
-        _refuse_for_reports(kind, neighbours, spread, shape)
+        given = {"spread": spread is not None, "shape": shape != "any"}
+        _refuse_for_reports(kind, neighbours, given | {'loss="largest"': loss == "largest"})
         parameters.bounds(bounds)
     elif dimension is not None:
         raise ArgumentError('dimension is for model="local": leave it out.')
@@ -420,10 +421,13 @@ def _wanted(goal: object, *, found: bool, grouped: bool, share: bool) -> float |
     return wanted_error(goal, share=share)
 
 
-def _refuse_for_reports(
-    kind: type[Question], neighbours: str, spread: object, shape: object
-) -> None:
+def _refuse_for_reports(kind: type[Question], neighbours: str, given: dict[str, bool]) -> None:
     """Check that no argument is given that the local model does not have.
+
+    Args:
+        kind: the class of the question.
+        neighbours: "replace" or "add-remove".
+        given: whether each argument of the central model alone is given.
 
     Raises:
         ArgumentError: such an argument is given.
@@ -434,8 +438,8 @@ def _refuse_for_reports(
         raise ArgumentError(
             'model="local" needs neighbours="replace": there it is public that a person took part.'
         )
-    for name, given in (("spread", spread is not None), ("shape", shape != "any")):
-        if given:
+    for name, is_given in given.items():
+        if is_given:
             raise ArgumentError(f'{name} is for model="central": leave it out.')
 
 
