@@ -486,6 +486,12 @@ class SumAndSquares(_WeightedSum):
             for k in self.weights.tolist()
         )
 
+    @property
+    def alone(self) -> Additive:
+        """The mechanism of the first sum by itself, which gives the mean."""
+        own = self.levels, self.counts, self.weights, self.reach, self.grid
+        return Additive(*own, self.law, self.divisor, self.bounds)
+
 
 def reach_of(grid: int, parts: tuple[Fraction, Fraction]) -> int:
     """Return a bound on the change of a·g plus the change of b·v, if one person is replaced.
