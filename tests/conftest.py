@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.util
 import os
 import shutil
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +40,22 @@ ROTATES = pytest.mark.rotates(1).mark
 TURN: int = turns.current()
 """The number of this run. Each turn runs different cases of a long test, and twelve consecutive
 turns run all cases."""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let the second of two workers import the test files in reverse order, if all are asked for.
+
+    All workers collect all files, and the first import of a file compiles it. So each of the two
+    compiles one half, and finds the other half compiled.
+    """
+    everything = session.config.args == session.config.getini("testpaths")
+    if not everything or os.environ.get("PYTEST_XDIST_WORKER") != "gw1":
+        return
+    here = Path(__file__).parent
+    for path in sorted(here.rglob("test_*.py"), reverse=True):
+        # A file that cannot be imported, or is skipped, is reported when it is collected.
+        with suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(path.relative_to(here.parent).with_suffix("").parts))
 
 
 def pytest_report_header() -> str:
