@@ -15,6 +15,9 @@ import re
 import sys
 import tokenize
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -191,14 +194,16 @@ def without_names(docstring: str) -> str:
     return "\n".join(lines)
 
 
-def found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
-    """Yield the banned words in one file, except those that are allowed there."""
+def found_in(path: Path, root: Path = ROOT) -> list[Found]:
+    """Return the banned words in one file, except those that are allowed there."""
     name = path.relative_to(root).as_posix()
     lines = path.read_text("utf-8").splitlines()
-    for found in every_found_in(path, root):
+
+    def is_allowed(found: Found) -> bool:
         line = lines[int(found.place.rpartition(":")[2]) - 1]
-        if not any(name == file and re.match(form, line) for file, form in ALLOWED):
-            yield found
+        return any(name == file and re.match(form, line) for file, form in ALLOWED)
+
+    return [found for found in every_found_in(path, root) if not is_allowed(found)]
 
 
 def every_found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
@@ -237,7 +242,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=ROOT)
     options = parser.parse_args(arguments)
     root = options.root.resolve()
-    found = [each for path in files(options.paths, root) for each in found_in(path, root)]
+    with ProcessPoolExecutor() as pool:  # reading files as Python takes long
+        pages = pool.map(partial(found_in, root=root), files(options.paths, root), chunksize=32)
+        found = list(chain.from_iterable(pages))
     for each in found:
         print(each)
     return 1 if found else 0
