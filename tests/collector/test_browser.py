@@ -149,6 +149,7 @@ def test_a_person_answers_and_the_same_bytes_are_sent_again(
     phone.clean(home)
 
 
+@pytest.mark.long
 def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) -> None:
     page = phone.page
     page.goto(served.link("lunch"))
@@ -166,6 +167,7 @@ def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) 
     assert len({url for url, _ in phone.sent}) == 1
 
 
+@pytest.mark.long
 def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
     served: Served, phone: Opened
 ) -> None:
@@ -609,6 +611,7 @@ def test_an_offline_file_that_fails_its_test_asks_nothing(
     assert phone.page.locator("#form").is_hidden()
 
 
+@pytest.mark.long
 def test_scripts_in_texts_are_shown_as_texts(phone: Opened, tmp_path: Path) -> None:
     bad = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
     survey = collector.Survey(

@@ -171,6 +171,7 @@ def cells_on_spark(request: pytest.FixtureRequest, tmp_path: Path) -> test_cells
     return test_cells.runner(request, tmp_path)
 
 
+@pytest.mark.long
 def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None:
     """Spark counts cells as the other engines do.
 
@@ -353,6 +354,7 @@ def test_spark_reads_once_in_one_job_without_python(
         assert budgets or rows <= 4
 
 
+@pytest.mark.long
 def test_spark_looks_many_categories_up_by_itself(spark: Any, tmp_path: Path) -> None:
     table = questions.rows(3000)
     table.write_parquet(tmp_path / "rows.parquet")
@@ -389,6 +391,7 @@ def test_spark_compares_text_by_its_bytes(
         )
 
 
+@pytest.mark.long
 def test_spark_adds_up_local_reports_where_they_are(spark: Any) -> None:
     test_tables.check_on_spark(spark)
 

@@ -56,6 +56,7 @@ print("it ended")
 LINE = "epsilons: reading the data in Polars"
 
 
+@pytest.mark.long
 def test_a_slow_query_shows_one_line_and_erases_it() -> None:
     code, out, terminal = run(SLOW, "2.2", "")
     assert (code, out) == (0, "n = 3\n")
@@ -73,6 +74,7 @@ def test_a_quick_query_shows_nothing() -> None:
     assert (code, out, terminal.told) == (0, "n = 3\n", "")
 
 
+@pytest.mark.long
 def test_nothing_in_a_pipe() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SLOW, "1.6", ""], capture_output=True, text=True, check=True
@@ -80,6 +82,7 @@ def test_nothing_in_a_pipe() -> None:
     assert (done.stdout, done.stderr) == ("n = 3\n", "")
 
 
+@pytest.mark.long
 def test_a_failure_leaves_a_clean_line() -> None:
     code, out, terminal = run(SLOW, "1.6", "fail")
     assert (code, out) == (1, "")
@@ -89,6 +92,7 @@ def test_a_failure_leaves_a_clean_line() -> None:
     assert not any(line.startswith(LINE) for line in terminal.screen)
 
 
+@pytest.mark.long
 def test_an_interrupt_is_prompt_and_leaves_a_clean_line() -> None:
     sent = 0.0
 
@@ -109,6 +113,7 @@ def test_an_interrupt_is_prompt_and_leaves_a_clean_line() -> None:
     assert not any(line.startswith(LINE) for line in terminal.screen)
 
 
+@pytest.mark.long
 def test_the_line_is_cut_to_the_terminal() -> None:
     _, _, terminal = run(SLOW, "1.6", "", columns=20)
     assert {state for state in terminal.states if state} == {LINE[:19]}

@@ -145,6 +145,7 @@ def test_every_engine_gives_the_integers_of_dictionaries(
                 assert as_found(counted(data, person=person, cells=cells)) == expected
 
 
+@pytest.mark.long
 def test_spark_gives_the_integers_of_dictionaries(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -31,6 +31,7 @@ def usable(where: str) -> None:
         ep.Ledger.create(where)
 
 
+@pytest.mark.long
 def test_a_killed_attempt_can_be_repeated(place: Callable[[], str]) -> None:
     ((steps, _),) = run_making(place())  # type: ignore[misc]
     for step in {1, 3, steps // 2, steps - 3, steps}:
@@ -66,6 +67,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_of_several_attempts_at_once_one_succeeds(place: Callable[[], str]) -> None:
     for _ in range(3):
         where = place()

@@ -28,6 +28,7 @@ def measured(browser: Browser, pages: dict[str, str]) -> dict[str, Any]:
     return measure(browser, "reproduced", pages)
 
 
+@pytest.mark.long
 def test_the_index_opens_without_a_message_and_without_a_request(
     browser: Browser,
     pages: dict[str, str],

@@ -106,6 +106,7 @@ def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> 
     assert not any("no declared group" in each for each in accepted)
 
 
+@pytest.mark.long
 def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     """A replay detects a unit that is counted twice.
 

@@ -70,6 +70,7 @@ def test_a_collated_column_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     shows(replay(question, epsilon=BUDGETS, person=WHO), "another's id in other letters")
 
 
+@pytest.mark.long
 def test_a_collated_table_of_duckdb_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = duckdb.connect()
     connection.register("given", frame().to_arrow())
