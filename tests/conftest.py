@@ -30,7 +30,7 @@ MANY: int = 10
 KEPT: int = 12
 """All cases of a test run within at most this many turns."""
 
-LONG: int = 3
+LONG: int = 5
 """One in this many of the simulations, and of the tests that are marked `long`, runs in a turn."""
 
 HOW = ("always", "rotates")

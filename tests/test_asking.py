@@ -175,6 +175,7 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.rotates(4)
 @pytest.mark.parametrize("call", PLANS)
 @pytest.mark.parametrize("make", [ep.plan, ep.allocate])
 def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: str) -> None:

@@ -49,6 +49,7 @@ def test_a_fault_that_cannot_be_planted_is_told(
     assert problem in (fault.problem(tmp_path) or "")
 
 
+@pytest.mark.long
 def test_planting_tells_what_is_noticed_and_leaves_the_copy_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/counted.py").write_text("def add(a, b):\n    return a + b\n")

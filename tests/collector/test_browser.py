@@ -243,6 +243,7 @@ def test_where_nothing_can_be_kept_nothing_is_asked(
     assert served.reserve("lunch", token, "0" * 64).status == 201, "nothing was reserved"
 
 
+@pytest.mark.long
 def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None:
     """People can go back only before the draw. Otherwise they could choose among several draws."""
     page = phone.page
@@ -267,6 +268,7 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
     assert page.locator("#chosen-answer").text_content() == "", "the answer is not kept"
 
 
+@pytest.mark.long
 def test_a_report_that_a_page_of_old_has_made_is_the_one_that_is_sent(
     served: Served, phone: Opened
 ) -> None:
@@ -287,6 +289,7 @@ def test_a_report_that_a_page_of_old_has_made_is_the_one_that_is_sent(
     assert data == bytes.fromhex(json.loads(kept)["report"])
 
 
+@pytest.mark.long
 def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
     page, link = phone.page, served.link("sleep")
     requests = noted(page)
@@ -389,6 +392,7 @@ def test_a_second_link_in_the_same_tab_is_a_second_person(served: Served, phone:
     assert len({url for url, _ in phone.sent}) == 2
 
 
+@pytest.mark.long
 def test_a_second_key_in_the_same_tab_is_taken(served: Served, phone: Opened) -> None:
     page, there = phone.page, f"http://localhost:{served.port}/o/lunch#"
     page.goto(there + "0" * 32)

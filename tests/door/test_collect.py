@@ -37,6 +37,7 @@ for turn in range(4):
 """A script that stops a query over 9·10¹² rows, and then uses the connection again."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "asked",
     [
