@@ -6,7 +6,7 @@ import datetime
 import os
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ __all__ = [
     "Data",
     "Edges",
     "Floats",
+    "Frame",
     "FrequenciesMethod",
     "Group",
     "GroupsAre",
@@ -48,6 +49,14 @@ __all__ = [
     "Where",
     "freeze",
 ]
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    Frame: TypeAlias = pl.DataFrame
+    """A table of results."""
+else:
+    Frame = Any  # Polars is imported only when a frame is made
 
 About: TypeAlias = Literal["people", "population"]
 GroupsAre: TypeAlias = Literal["private", "public"]

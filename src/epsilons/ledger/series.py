@@ -25,7 +25,7 @@ from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import FORECAST, written_words
 from epsilons.results.report.sheet import Note, Sheet, SheetTable
 from epsilons.results.report.shown import Written
-from epsilons.types import Floats, Integers
+from epsilons.types import Floats, Frame, Integers
 
 __all__ = ["Series", "SeriesPeople", "Step", "series"]
 
@@ -125,7 +125,7 @@ class Series(Written):
         steps = [{**asdict(step), "share": str(step.share)} for step in self.steps]
         return {**asdict(self), "steps": steps}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return the releases as a Polars frame: `name`, the error as `value`, and the rest.
 
         A forecast has no interval, so `low` and `high` are NaN.

@@ -15,6 +15,7 @@ from epsilons.results.report.numbers import budget as shown, number
 from epsilons.results.report.phrases import written_words
 from epsilons.results.report.sheet import Fact, Facts, Note, Sheet, SheetTable
 from epsilons.results.report.shown import Written
+from epsilons.types import Frame
 
 __all__ = [
     "Past",
@@ -78,7 +79,7 @@ class Statement(Written):
         """Return the statement as plain data."""
         return {**asdict(self), "lines": [asdict(line) for line in self.lines], "means": MEANS}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return the lines as a Polars frame: `name`, what was spent as `value`, and the rest.
 
         A charge is exact, so `low` and `high` are equal to it. Budgets are NaN for releases.
@@ -299,7 +300,7 @@ class Status(Written):
         """Return the summary as plain data."""
         return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return the releases as a Polars frame: `name`, what all spent as `value`, and the rest.
 
         A sum of charges is exact, so `low` and `high` are equal to it. It is NaN under add/remove.

@@ -16,6 +16,7 @@ from epsilons.results import report
 from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.shown import Shown
 from epsilons.risk.weighing import Assumption
+from epsilons.types import Frame
 
 __all__ = ["Forecasts", "QuestionPlan"]
 
@@ -32,7 +33,7 @@ class Forecasts(Shown):
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         """The forecasts as plain data, all with the same keys."""
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """The forecasts as a Polars frame.
 
         Returns:

@@ -21,7 +21,7 @@ from epsilons.risk import compared
 from epsilons.risk.margins import Bounds, Estimated, Weighed, reopened, weighted_ends
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.weighing import Assumption
-from epsilons.types import Floats
+from epsilons.types import Floats, Frame
 
 if TYPE_CHECKING:
     from epsilons.results.release import grouped, kinds, said, verdict
@@ -229,7 +229,7 @@ class Comparisons(Written, Sequence[Compared]):
         told = {"title": self.title, "confidence": self.confidence, "holds": self.holds}
         return {**told, "private": self.private, "compared": rows}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return a Polars frame: name, value, low, high, what is compared, whether it differs."""
         more: dict[str, list[Any]] = {
             name: [numbers.group_name(getattr(row, name)) for row in self.each]

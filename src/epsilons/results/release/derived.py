@@ -27,7 +27,7 @@ from epsilons.risk.margins import Estimated, Ratio, RatioCells
 from epsilons.risk.means.ratio_spread import RatioSpread
 from epsilons.risk.means.together import WeighedTogether
 from epsilons.risk.weighing import Assumption
-from epsilons.types import Floats, Group
+from epsilons.types import Floats, Frame, Group
 
 if TYPE_CHECKING:
     from epsilons.results.release import comparing, grouped, kinds, said, verdict
@@ -111,7 +111,7 @@ class PartShares(Written):
     high: Floats
     confidence: float
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return a Polars frame: name, value, low, high, and a column for each column of labels."""
         rows = [(row.name, row.value, row.low, row.high) for row in self.rows]
         told = {"informative": [row.informative for row in self.rows]}
@@ -449,7 +449,7 @@ class Derived:
         level = parameters.confidence(confidence)
         return Amount(*comparing.combined_of(cast("Release", self), weights, level))
 
-    def to_frame(self, confidence: float | None = None) -> Any:
+    def to_frame(self, confidence: float | None = None) -> Frame:
         """Return all numbers as a Polars frame: a row for each, with its interval.
 
         Args:

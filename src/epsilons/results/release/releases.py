@@ -21,7 +21,7 @@ from epsilons.results.release.release import Release
 from epsilons.results.release.spending import Spending, weights_of
 from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
 from epsilons.results.report.shown import Shown
-from epsilons.types import Floats, Length
+from epsilons.types import Floats, Frame, Length
 
 if TYPE_CHECKING:
     from epsilons.results.release import said, statement
@@ -211,7 +211,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         """The confidence of the printed simultaneous intervals: the lowest of all releases."""
         return min(one.confidence for one in self.each)
 
-    def to_frame(self, confidence: float | None = None) -> Any:
+    def to_frame(self, confidence: float | None = None) -> Frame:
         """Return all published numbers of all releases as a Polars frame, with a row for each.
 
         Args:
