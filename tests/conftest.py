@@ -17,30 +17,12 @@ from typing import Any
 
 import pytest
 
-from tests import needs, turns
+from tests import needs
 
 # This must be set before NumPy is imported. With several threads each, two workers that multiply
 # small vectors wait for each other's threads and take six times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-MANY: int = 10
-"""A test with more cases than this runs one in `KEPT` of them in a turn, if they are not marked."""
-
-KEPT: int = 12
-"""All cases of a test run within at most this many turns."""
-
-LONG: int = 5
-"""One in this many of the simulations, and of the tests that are marked `long`, runs in a turn."""
-
-HOW = ("always", "rotates")
-ROTATES = pytest.mark.rotates(1).mark
-"""The marks that say which cases run in a turn, and the default of a test without a mark."""
-
-TURN: int = turns.current()
-"""The number of this run. Each turn runs different cases of a long test, and twelve consecutive
-turns run all cases."""
-
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let the second of two workers import the test files in reverse order, if all are asked for.
@@ -58,56 +40,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.relative_to(here.parent).with_suffix("").parts))
 
 
-def pytest_report_header() -> str:
-    return f"turn {TURN}: {turns.NAME}={TURN} runs the same cases again, with the same noise"
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the cases that the ordinary run omits, before selection, and put Spark first.
+    """Put Spark first.
 
     Each of the workers gets one part of the list. With all Spark tests at the front, only one
     worker starts Spark.
     """
-    _mark_the_rest(items)
     items.sort(key=lambda item: not _on_spark(item))
 
 
 def _on_spark(item: pytest.Item) -> bool:
     return "spark" in item.name or "spark" in getattr(item, "fixturenames", ())
-
-
-def _mark_the_rest(items: list[pytest.Item]) -> None:
-    """Mark the cases that this turn omits as `rest`; the slow run includes them.
-
-    Simulations and long tests mostly have a single case, so they are pooled, and each turn runs
-    some of the pool.
-    """
-    cases: dict[tuple[str, str, int], list[pytest.Item]] = {}
-    for item in items:
-        # The last of a test's own marks is that of the case.
-        marks = (*reversed(item.own_markers), *item.iter_markers())
-        mark = next((each for each in marks if each.name in HOW), ROTATES)
-        if mark.name == "rotates":
-            name, kind = item.nodeid.partition("[")[0], ""
-            if "each" in mark.kwargs:
-                kind = str(item.callspec.params[mark.kwargs["each"]])  # type: ignore[attr-defined]
-            cases.setdefault((name, kind, *mark.args), []).append(item)
-    long: list[pytest.Item] = []
-    for (_, _, given), alike in cases.items():
-        fewer = max(given, KEPT if len(alike) > MANY else 1)
-        if fewer == 1 and any(map(alike[0].get_closest_marker, ("long", "statistical"))):
-            long += alike
-        else:
-            _leave_out(alike, fewer)
-    _leave_out(long, LONG)
-
-
-def _leave_out(alike: list[pytest.Item], fewer: int) -> None:
-    """Mark cases as `rest`, except for those of this turn: one out of every `fewer` cases."""
-    by_name = sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))
-    for item in turns.waiting(by_name, fewer, TURN):
-        item.add_marker(pytest.mark.rest)
 
 
 def pytest_collection_finish() -> None:
@@ -130,7 +74,7 @@ def _seeded(name: str) -> Iterator[None]:
     """
     from epsilons.draws.noise import source
 
-    stream = source.Seeded(zlib.crc32(name.encode()) + (TURN << 32))
+    stream = source.Seeded(zlib.crc32(name.encode()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "os", SimpleNamespace(urandom=stream.bytes))
         yield
