@@ -83,16 +83,13 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 
-# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/, and the
-# figures into the pages that quote them.
+# The quick form: under ten minutes. It prints, and writes benchmarks/RESULTS.md.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
-	$(BIN)/python scripts/figures.py
 
 # More repetitions, and peers up to 10⁸ rows.
 bench-full: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --full
-	$(BIN)/python scripts/figures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
