@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/compiled
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test tests test-slow test-slice test-versions fuzz mutants lint style types imports words docs dist bench bench-full clean
+.PHONY: demo test tests test-slow test-slice test-versions fuzz lint style types imports words docs dist bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -47,10 +47,6 @@ test-versions:
 MINUTES ?= 10
 fuzz: $(VENV)/.dev
 	$(BIN)/python scripts/fuzz.py --minutes $(MINUTES)
-
-# Plants known faults, one at a time, and names those that no test notices.
-mutants: $(VENV)/.dev
-	$(BIN)/python -m scripts.mutants
 
 lint: types style imports words
 
