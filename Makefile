@@ -60,9 +60,9 @@ style: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-# Finds words that CONTRIBUTING.md bans, in code, messages and pages.
+# Finds words that are misspelt, in code, messages and pages.
 words: $(VENV)/.dev
-	$(BIN)/python scripts/check_words.py
+	$(BIN)/codespell src tests docs benchmarks scripts *.md
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs
