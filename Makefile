@@ -66,8 +66,8 @@ words: $(VENV)/.dev
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs
-	$(BIN)/python -m scripts.site.assemble .site
-	cd .site && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/zensical build --clean --strict
+	$(BIN)/python scripts/assemble.py .site
+	cd .site && $(abspath $(BIN))/zensical build --clean --strict
 	rm -rf site && mv .site/site site && rm -rf .site
 	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
 
