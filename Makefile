@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/compiled
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test tests test-slow test-slice test-versions fuzz mutants lint style types imports words docs dist bench bench-full clean
+.PHONY: demo test tests test-slow test-slice test-versions fuzz lint style types imports words docs dist bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -48,10 +48,6 @@ MINUTES ?= 10
 fuzz: $(VENV)/.dev
 	$(BIN)/python scripts/fuzz.py --minutes $(MINUTES)
 
-# Plants known faults, one at a time, and names those that no test notices.
-mutants: $(VENV)/.dev
-	$(BIN)/python -m scripts.mutants
-
 lint: types style imports words
 
 types: $(VENV)/.dev
@@ -64,14 +60,14 @@ style: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-# Finds words that CONTRIBUTING.md bans, in code, messages and pages.
+# Finds words that are misspelt, in code, messages and pages.
 words: $(VENV)/.dev
-	$(BIN)/python scripts/check_words.py
+	$(BIN)/codespell src tests docs benchmarks scripts *.md
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs
-	$(BIN)/python -m scripts.site.assemble .site
-	cd .site && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/zensical build --clean --strict
+	$(BIN)/python scripts/assemble.py .site
+	cd .site && $(abspath $(BIN))/zensical build --clean --strict
 	rm -rf site && mv .site/site site && rm -rf .site
 	@echo "The site is in site/. To read it: $(BIN)/python -m http.server --directory site"
 
@@ -83,16 +79,13 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 
-# The quick form: under ten minutes. It writes benchmarks/RESULTS.md and benchmarks/plots/, and the
-# figures into the pages that quote them.
+# The quick form: under ten minutes. It prints, and writes benchmarks/RESULTS.md.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
-	$(BIN)/python scripts/figures.py
 
 # More repetitions, and peers up to 10⁸ rows.
 bench-full: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --full
-	$(BIN)/python scripts/figures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,155 +1,93 @@
-"""Measured error of every allocation rule for frequencies, on data as in the paper *correlated*.
+"""Worst-case errors with personal budgets, compared with what users of a single ε can do.
 
-n = 10,000 people in k = 5 or 20 categories. If budgets are unrelated to categories, log ε ~ U[−5,
-5] and every trial shuffles the people. If they are related, log ε ~ −|i − centre| + U[−3, 3] for
-category i, and nobody is shuffled. The error is the largest over the categories, after shares are
-clipped to [0, 1] as in the paper. Each cell of the table is a mean over draws of the budgets.
-
-    python -m benchmarks.accuracy        writes benchmarks/ACCURACY.md
+All methods get the same people, with `about="people", related=False`, and exact budgets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import math
+from collections.abc import Callable
 
 import numpy as np
 
 import epsilons as ep
-from benchmarks.page import powers
-from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for
-from epsilons.draws.mechanisms import build_histogram
-from epsilons.risk.cells import project
-from epsilons.risk.goals import CellsGoal
-from epsilons.risk.weighing import RELATED, UNRELATED, Assumption
+from benchmarks import page
 
-PEOPLE = 10_000
+TITLE = "Accuracy with personal budgets"
+PEOPLE, CATEGORIES, CALLS = 10_000, 20, 200
+TEXT = f"""Worst-case mean squared error of a mean of {PEOPLE:,} people on [0, 1], and expected \
+sum of the squared errors of {CATEGORIES} shares, exact, `about="people", related=False`. Theirs \
+is the best that a user of a library with a single ε can do with the exact budgets, known in \
+advance, relative to ours (`method="optimal"`): *uniform*, everyone at the strictest ε above 0; \
+*threshold*, the best τ, dropping everyone below it; *groups*, one release for each group of \
+neighbouring budgets, with the best edges and the best weights. No combination of Laplace \
+releases can be below ours ([proof](../docs/proofs/combining.md))."""
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One setting: the measured error and the guaranteed risk of each rule."""
-
-    assumption: Assumption
-    categories: int
-    loss: str
-    measured: dict[str, float]
-    promised: dict[str, float]
-    projected: float
-
-    @property
-    def best_other(self) -> str:
-        others = {name: error for name, error in self.measured.items() if name != "optimal"}
-        return min(others, key=others.__getitem__)
-
-    @property
-    def ratio(self) -> float:
-        return self.measured["optimal"] / self.measured[self.best_other]
+Floats = np.ndarray
+PROFILES: dict[str, Callable[[np.random.Generator], Floats]] = {
+    "log ε ~ U[−3, 1]": lambda rng: np.exp(rng.uniform(-3.0, 1.0, PEOPLE)),
+    "ε log-uniform on [0.1, 1]": lambda rng: np.exp(rng.uniform(math.log(0.1), 0.0, PEOPLE)),
+    "lognormal, median 0.3, σ = 1": lambda rng: 0.3 * np.exp(rng.normal(0.0, 1.0, PEOPLE)),
+    "Pareto from 0.05, index 1": lambda rng: 0.05 * (1.0 + rng.pareto(1.0, PEOPLE)),
+    "menu 0.05, 0.1, 0.5, 1, 2": lambda _: np.repeat([0.05, 0.1, 0.5, 1.0, 2.0], PEOPLE // 5),
+    "half 0.1, half 1": lambda _: np.repeat([0.1, 1.0], PEOPLE // 2),
+    "one at 0.01, all others 1": lambda _: np.append(0.01, np.ones(PEOPLE - 1)),
+    "everyone 0.5": lambda _: np.full(PEOPLE, 0.5),
+}
 
 
-def people(
-    rng: np.random.Generator, assumption: Assumption, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw everyone's category and budget, sorted by budget."""
-    category = rng.integers(0, k, PEOPLE)
-    log = rng.uniform(-5.0, 5.0, PEOPLE)
-    if assumption == RELATED:
-        log = -np.abs(category - (k - 1) / 2.0) + rng.uniform(-3.0, 3.0, PEOPLE)
-    order = np.argsort(log)
-    return category[order], np.exp(log[order])
+def groups(epsilon: Floats) -> float:
+    """Return the error of the best releases of groups of neighbouring budgets, for a mean.
+
+    Groups of m people at ε have an error of 1/Σg with g = m/(1 + c/(m·ε²)) (see the proof), so the
+    best edges are a longest path over the levels.
+    """
+    levels, counts = np.unique(epsilon, return_counts=True)
+    below = np.concatenate([[0], np.cumsum(counts)])
+    factor = 8.0 * (1.0 - 1.0 / len(epsilon))
+    best = np.zeros(len(levels) + 1)
+    for first in range(len(levels) - 1, -1, -1):
+        m = below[first + 1 :] - below[first]
+        best[first] = np.max(m / (1.0 + factor / m / levels[first] ** 2) + best[first + 1 :])
+    return float((1.0 / best[0] - 1.0 / len(epsilon)) * 2.0 / factor)
 
 
-def errors(
-    rng: np.random.Generator, assumption: Assumption, k: int, loss: str, trials: int
-) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
-    """Return errors of clipped and of projected shares, and the guaranteed risk, by rule."""
-    category, epsilon = people(rng, assumption, k)
-    truth = np.bincount(category, minlength=k) / PEOPLE
-    budgets = ep.Budgets(epsilon)
-    # Every rule sees the same shuffles and, up to scale, the same noise.
-    orders = [
-        category if assumption == RELATED else rng.permutation(category) for _ in range(trials)
+def risk(epsilon: Floats, method: str, **question: object) -> float:
+    """Return the exact risk of a method, as a plan does."""
+    given: dict = {"about": "people", "related": False, "method": method, **question}
+    return float(ep.allocate(epsilon, **given).risk)
+
+
+def section(*, quick: bool) -> str:
+    """Return the section of the page. Both forms are the same but for the number of calls."""
+    rows = []
+    table = {"statistic": "frequencies", "categories": range(CATEGORIES)}
+    for name, draw in PROFILES.items():
+        epsilon = draw(np.random.default_rng(8))
+        ours, shares = risk(epsilon, "optimal"), risk(epsilon, "optimal", **table)
+        theirs = [risk(epsilon, "uniform"), risk(epsilon, "threshold"), groups(epsilon)]
+        others = [risk(epsilon, method, **table) for method in ("uniform", "threshold")]
+        cells = [f"{error / ours:.4g}" for error in theirs]
+        cells += [f"{shares:.3g}", *(f"{error / shares:.4g}" for error in others)]
+        rows.append([name, f"{ours:.3g}", *cells])
+    heads = ["who has which ε", "mean, ours", "uniform", "threshold", "groups"]
+    heads += ["shares, ours", "uniform", "threshold"]
+    return f"{TEXT}\n\n{page.table(heads, rows)}\n\n{called(CALLS if quick else 10 * CALLS)}"
+
+
+def called(calls: int) -> str:
+    """Return the measured error of `ep.mean`, next to its formula."""
+    rng = np.random.default_rng(9)
+    epsilon = next(iter(PROFILES.values()))(rng)
+    values = np.arange(PEOPLE) % 2.0  # the worst case: half of the people at each end
+    given: dict = {"bounds": (0, 1), "about": "people", "related": False, "method": "optimal"}
+    errors = [
+        ep.mean(rng.permutation(values), epsilon=epsilon, source=ep.Seeded(seed), **given).raw - 0.5
+        for seed in range(calls)
     ]
-    seeds = int(rng.integers(2**60))
-    found = {}
-    for name in FREQUENCY_RULES:
-        allocation = allocate_for(budgets, CellsGoal(assumption, loss, 0.95, k), name)
-        mechanism = build_histogram(allocation, unit=1)
-        weights = mechanism.weights.astype(np.float64)
-        source = ep.Seeded(seeds)
-        coins = np.random.default_rng(seeds)
-        noise = mechanism.draw(source, trials).astype(np.float64)
-        keep = None if mechanism.keep is None else np.array([float(p) for p in mechanism.keep])
-        raw = np.empty((trials, k))
-        for trial, order in enumerate(orders):
-            used = weights if keep is None else weights * (coins.random(PEOPLE) < keep)
-            raw[trial] = np.bincount(order, weights=used, minlength=k)
-        raw = (raw + noise) / float(mechanism.divisor)
-        cut = np.abs(np.clip(raw, 0.0, 1.0) - truth).max(axis=1)
-        near = np.array([np.abs(project(row) - truth).max() for row in raw])
-        found[name] = (cut, near, allocation.risk)
-    return found
-
-
-def cell(
-    assumption: Assumption, k: int, loss: str, *, trials: int, draws: int, seed: int = 7
-) -> Cell:
-    rng = np.random.default_rng(seed)
-    runs = [errors(rng, assumption, k, loss, trials) for _ in range(draws)]
-
-    def summary(error: np.ndarray) -> float:
-        return float(np.square(error).mean() if loss == "largest" else np.quantile(error, 0.95))
-
-    return Cell(
-        assumption,
-        k,
-        loss,
-        {name: float(np.mean([summary(run[name][0]) for run in runs])) for name in runs[0]},
-        {name: float(np.mean([run[name][2] for run in runs])) for name in runs[0]},
-        float(np.mean([summary(run["optimal"][1]) for run in runs])),
+    squares = np.square(errors)
+    wrong = squares.std(ddof=1) / math.sqrt(calls)
+    return (
+        f"`ep.mean` called {calls:,} times on the worst data for the first profile: "
+        f"{squares.mean():.3g} ± {wrong:.2g}, formula {risk(epsilon, 'optimal'):.3g}."
     )
-
-
-def cells(*, trials: int, draws: int) -> Iterator[Cell]:
-    for assumption in (UNRELATED, RELATED):
-        for k in (5, 20):
-            for loss in ("largest", "pac"):
-                yield cell(assumption, k, loss, trials=trials, draws=draws)
-
-
-def page(found: list[Cell]) -> str:
-    heads = [
-        f"{'related' if c.assumption == RELATED else 'unrelated'}, k = {c.categories}, "
-        f"{'E' if c.loss == 'largest' else 'P'}"
-        for c in found
-    ]
-    lines = [
-        "| rule | " + " | ".join(heads) + " |",
-        "| --- |" + " --- |" * len(found),
-    ]
-    for name in FREQUENCY_RULES:
-        row = " | ".join(f"{c.measured[name]:.2g} ({c.promised[name]:.2g})" for c in found)
-        lines.append(f"| {name} | {row} |")
-    projected = " | ".join(f"{c.projected:.2g}" for c in found)
-    lines.append(f"| optimal, projected to the simplex | {projected} |")
-    ratios = " | ".join(f"{c.ratio:.2f} of {c.best_other}" for c in found)
-    lines.append(f"| **measured, optimal over the best other** | {ratios} |")
-    return "\n".join(lines)
-
-
-def main() -> None:
-    found = list(cells(trials=200, draws=5))
-    text = (
-        "# Measured errors of frequencies\n\nMean square (E) and 95 % quantile (P) of the largest "
-        "error over the categories, n = 10,000, 200 trials and 5 draws of the budgets, seeded; the "
-        "promised worst-case risk in brackets. All rules are of this package: [results](RESULTS.md)"
-        " compare it with other libraries. `python -m benchmarks.accuracy` writes it.\n\n"
-        f"{powers(page(found))}\n"
-    )
-    Path(__file__).with_name("ACCURACY.md").write_text(text, encoding="utf-8")
-    print(text)
-
-
-if __name__ == "__main__":
-    main()

@@ -18,25 +18,15 @@ HALF = GRID // 2
 SPLITTER = 2.0**44 + 1.0
 STEP = GRID / (HI - LO)
 
-Sums = dict[float, tuple[int, int]]
-"""The number of people and the sum of their integers, by budget level."""
-Counts = dict[tuple[float, str], int]
-"""The number of people, by budget level and category."""
-
 
 def polars_mean(path: Path, budget: str) -> Any:
-    import polars as pl
-
-    return polars_mean_of(pl.scan_parquet(path), budget)
-
-
-def polars_mean_of(rows: Any, budget: str) -> Any:
     import polars as pl
 
     value = pl.col("value")
     steps = ((value - LO) * STEP + 0.5).clip(0.0, GRID + 0.5).floor()
     cell = pl.when(value.is_finite()).then(steps).otherwise(HALF).cast(pl.Int64).alias("x")
     totals = [pl.len(), pl.col("x").sum()]
+    rows = pl.scan_parquet(path)
     if budget == "own":
         rows = rows.select(cell, polars_key().alias("key"), "own")
         query = rows.group_by("key").agg(pl.col("own").min(), *totals).drop("key")
@@ -48,12 +38,7 @@ def polars_mean_of(rows: Any, budget: str) -> Any:
 def polars_frequencies(path: Path, budget: str) -> Any:
     import polars as pl
 
-    return polars_frequencies_of(pl.scan_parquet(path), budget)
-
-
-def polars_frequencies_of(rows: Any, budget: str) -> Any:
-    import polars as pl
-
+    rows = pl.scan_parquet(path)
     if budget == "own":
         rows = rows.select(polars_key().alias("key"), "own", "word")
         query = rows.group_by("key", "word").agg(pl.col("own").min(), pl.len())
@@ -70,13 +55,13 @@ def polars_key() -> Any:
     return product - (product - pl.col("own"))
 
 
-def sql_mean(budget: str, source: str, *, finite: str, whole: str) -> str:
-    """Return the SQL query for a mean; dialects differ in `finite` and `whole`."""
+def sql_mean(budget: str, source: str, finite: str) -> str:
+    """Return the SQL query for a mean; dialects differ in how they ask for finite numbers."""
     steps = f"floor(least(greatest((value - {LO!r}) * {STEP!r} + 0.5, 0.0), {GRID + 0.5!r}))"
-    cell = f"CASE WHEN {finite} THEN CAST({steps} AS {whole}) ELSE {HALF} END"
+    cell = f"CASE WHEN {finite} THEN CAST({steps} AS BIGINT) ELSE {HALF} END"
     if budget == "own":
         return (
-            f"SELECT min(own), count(*), sum(x) FROM (SELECT own, {sql_key()} AS key, "
+            f"SELECT min(own), count(*), sum(x) FROM (SELECT own, {KEY} AS key, "
             f"{cell} AS x FROM {source}) AS rows GROUP BY key"
         )
     return f"SELECT {budget}, count(*), sum({cell}) FROM {source} GROUP BY {budget}"
@@ -85,23 +70,23 @@ def sql_mean(budget: str, source: str, *, finite: str, whole: str) -> str:
 def sql_frequencies(budget: str, source: str) -> str:
     if budget == "own":
         return (
-            f"SELECT min(own), word, count(*) FROM (SELECT own, word, {sql_key()} AS key "
+            f"SELECT min(own), word, count(*) FROM (SELECT own, word, {KEY} AS key "
             f"FROM {source}) AS rows GROUP BY key, word"
         )
     return f"SELECT {budget}, word, count(*) FROM {source} GROUP BY {budget}, word"
 
 
-def sql_key() -> str:
-    # In Spark SQL, 1.0 is a decimal. With an exponent it is a double, in both dialects.
-    return f"own * {SPLITTER:e} - (own * {SPLITTER:e} - own)"
-
-
-DUCKDB = {"finite": "isfinite(value)", "whole": "BIGINT"}
-SPARK = {"finite": f"abs(value) <= {math.nextafter(math.inf, 0.0)!r}", "whole": "BIGINT"}
+# In Spark SQL, 1.0 is a decimal. With an exponent it is a double, in both dialects.
+KEY = f"own * {SPLITTER:e} - (own * {SPLITTER:e} - own)"
+FINITE = {
+    "DuckDB": "isfinite(value)",
+    "PySpark": f"abs(value) <= {math.nextafter(math.inf, 0.0)!r}",
+}
 
 
 def duckdb_mean(connection: Any, path: Path, budget: str) -> Any:
-    return connection.sql(sql_mean(budget, f"read_parquet('{path}')", **DUCKDB)).fetchall()
+    source = f"read_parquet('{path}')"
+    return connection.sql(sql_mean(budget, source, FINITE["DuckDB"])).fetchall()
 
 
 def duckdb_frequencies(connection: Any, path: Path, budget: str) -> Any:
@@ -109,27 +94,8 @@ def duckdb_frequencies(connection: Any, path: Path, budget: str) -> Any:
 
 
 def spark_mean(session: Any, path: Path, budget: str) -> Any:
-    return session.sql(sql_mean(budget, f"parquet.`{path}`", **SPARK)).collect()
+    return session.sql(sql_mean(budget, f"parquet.`{path}`", FINITE["PySpark"])).collect()
 
 
 def spark_frequencies(session: Any, path: Path, budget: str) -> Any:
     return session.sql(sql_frequencies(budget, f"parquet.`{path}`")).collect()
-
-
-def as_sums(rows: Any) -> Sums:
-    return {float(level): (int(count), int(total)) for level, count, total in rows}
-
-
-def as_counts(rows: Any) -> Counts:
-    """Return counts by level and word. A level is the smallest budget with the same key."""
-    found = [(float(level), str(word), int(count)) for level, word, count in rows]
-    least: dict[float, float] = {}
-    for level, _, _ in found:
-        product = level * SPLITTER
-        key = product - (product - level)
-        least[key] = min(level, least.get(key, math.inf))
-    named = {}
-    for level, word, count in found:
-        product = level * SPLITTER
-        named[least[product - (product - level)], word] = count
-    return named

@@ -1,16 +1,10 @@
-"""Architecture rules beyond import-linter: modules that draw, file lengths, names of classes."""
+"""Architecture rules beyond import-linter: modules that draw, and code that asks for a law."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import inspect
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +12,6 @@ from typing import Any
 
 import pytest
 
-import epsilons as ep
-from epsilons.asking.table import STATISTICS
 from epsilons.draws import noise
 
 ROOT = Path(__file__).parents[1]
@@ -45,10 +37,6 @@ SAMPLERS = {
     and name != "Source"
 }
 """The names in `epsilons.draws.noise`, except distributions and the type of a source."""
-
-LONGEST = 800
-
-PUBLIC = [name for name in dir(ep) if not name.startswith("_")]
 
 KINDS_OF_LAWS = {
     name
@@ -132,62 +120,6 @@ def test_rooms_that_may_draw_are_there() -> None:
         assert not may_draw(path)
 
 
-@functools.cache
-def identifiers() -> dict[str, set[Path]]:
-    """Return the files that have each identifier."""
-    found: dict[str, set[Path]] = {}
-    for path in sources():
-        for node in ast.walk(parsed(path)):
-            match node:
-                case (
-                    ast.Name(id=given)
-                    | ast.Attribute(attr=given)
-                    | ast.ClassDef(name=given)
-                    | ast.alias(name=given)
-                ):
-                    found.setdefault(given, set()).add(path)
-    return found
-
-
-def naming(name: str) -> set[Path]:
-    """Return the files with an identifier of this name."""
-    return identifiers().get(name, set())
-
-
-@pytest.mark.parametrize("statistic", sorted({*STATISTICS} - {"mean", "frequencies"}))
-def test_no_other_file_knows_a_statistic(statistic: str) -> None:
-    """Only two files name a statistic: those of its question and its function.
-
-    Means and frequencies are exempt, because plans, papers and the corridor build on them.
-    """
-    question = STATISTICS[statistic]
-    function = inspect.unwrap(getattr(ep, statistic))
-    homes = {Path(inspect.getfile(each)) for each in (question, function)}
-    assert naming(question.__name__) == homes
-
-
-def test_only_quantiles_know_their_mechanism() -> None:
-    """Plans, checks and statements treat a mechanism by its methods and its `kind`."""
-    homes = {SOURCE / "draws" / "mechanisms" / "nested.py", SOURCE / "questions" / "quantile.py"}
-    assert naming("Nested") == homes
-
-
-def test_only_means_and_shares_are_told_apart_by_name() -> None:
-    """Code compares `statistic` with the names of means, frequencies and shares only.
-
-    Other differences between statistics are methods of the question or of the estimate.
-    """
-    compared = {
-        constant.value
-        for path in sources()
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("statistic")
-        for constant in node.comparators
-        if isinstance(constant, ast.Constant)
-    }
-    assert compared == {"mean", "frequencies", "share"}
-
-
 def contracts() -> list[dict[str, Any]]:
     """Return the rules that import-linter enforces."""
     with (ROOT / "pyproject.toml").open("rb") as file:
@@ -249,47 +181,6 @@ def test_the_corridor_alone_drives_a_statistic_but_for_replays_and_rehearsals() 
     assert senders == {"draws/corridor.py", "questions/rehearsal.py", "verify/replaying/runs.py"}
 
 
-def test_no_file_is_longer_than_a_file_should_be() -> None:
-    folders = ("src", "tests", "benchmarks", "scripts")
-    data = ROOT / "benchmarks/data"  # environments of peers, which benchmarks install
-    long = {
-        str(path.relative_to(ROOT)): size
-        for folder in folders
-        for path in (ROOT / folder).rglob("*.py")
-        if data not in path.parents
-        if (size := len(path.read_text("utf-8").splitlines())) > LONGEST
-    }
-    assert not long
-
-
-def class_homes() -> dict[str, list[str]]:
-    """Return the modules that define a class of each name."""
-    found: dict[str, list[str]] = {}
-    for path in sources():
-        module = ".".join(("epsilons", *path.relative_to(SOURCE).with_suffix("").parts))
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(module)
-    return found
-
-
-def test_no_two_ideas_share_the_name_of_a_class() -> None:
-    """Only names that users see in several public namespaces may stand for several classes."""
-    spaces = [ep, *(each for name in PUBLIC if inspect.ismodule(each := getattr(ep, name)))]
-    public = {
-        (name, getattr(getattr(space, name), "__module__", ""))
-        for space in spaces
-        for name in dir(space)
-    }
-    shared = {name: homes for name, homes in class_homes().items() if len(homes) > 1}
-    assert {"Mean", "Frequencies"} <= {*shared}  # `ep.Mean` and `ep.local.Mean`
-    assert not {
-        name: homes
-        for name, homes in shared.items()
-        if any((name, home) not in public for home in homes)
-    }
-
-
 def kinds_asked(tree: ast.AST) -> Iterator[str]:
     """Yield the names of noise distributions that `isinstance`, `type` or a match checks for."""
     for node in ast.walk(tree):
@@ -333,98 +224,3 @@ def test_the_question_would_be_noticed() -> None:
         "match law:\n    case DiscreteLaplace():\n        pass",
     ):
         assert list(kinds_asked(ast.parse(text))), text
-
-
-WITHOUT_QUANTILES = """
-import importlib, pkgutil
-import epsilons
-for each in pkgutil.walk_packages(epsilons.__path__, "epsilons."):
-    if each.name != "epsilons.__main__":
-        importlib.import_module(each.name)
-import epsilons as ep
-from click.testing import CliRunner
-from epsilons.asking.commands import cli
-from epsilons.asking.table import STATISTICS
-assert not {"quantile", "Quantile"} & {*ep.__all__, *STATISTICS}, ep.__all__
-assert "quantile" not in CliRunner().invoke(cli, ["--help"]).output
-values, budgets = [float(k % 24) for k in range(400)], [0.5, 2.0] * 200
-asked = dict(epsilon=budgets, source=ep.Seeded(1))
-for release in (
-    ep.mean(values, bounds=(0, 24), **asked),
-    ep.mean(values, bounds=None, **asked),
-    ep.variance(values, bounds=(0, 24), **asked),
-    ep.frequencies(values, edges=[0, 8, 16, 24], **asked),
-):
-    assert ep.verify.exact(release.mechanism).holds
-    again = ep.Release.from_json(release.to_json())
-    assert again.statement("methods") == release.statement("methods")
-assert 0.0 < release.quantile(0.5).value < 24.0  # of a table of bins
-assert ep.plan(budgets, statistic="variance").to_json()
-"""
-
-
-def test_quantiles_can_be_taken_out(tmp_path: Path) -> None:
-    """The house stands without three files of quantiles, and their function in a fourth."""
-    copy = tmp_path / "epsilons"
-    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for own in ("questions/quantile.py", "draws/mechanisms/nested.py", "verify/kinds/nested.py"):
-        (copy / own).unlink()
-    asking = copy / "asking" / "varying.py"
-    tree = ast.parse(asking.read_text("utf-8"))
-    named = ("name", "quantile"), ("module", "epsilons.questions.quantile")
-    for field, name in named:
-        tree.body = [each for each in tree.body if getattr(each, field, None) != name]
-    text = ast.unparse(tree)
-    for listed in ("'median': 'quantile', ", "'quantile', ", "'Quantile', "):
-        assert listed in text, listed
-        text = text.replace(listed, "")
-    asking.write_text(text, "utf-8")
-    words = [sys.executable, "-c", WITHOUT_QUANTILES]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-
-
-WALKS = """
-import json, sys
-import numpy as np, duckdb, pyarrow as pa
-import epsilons as ep
-values = np.linspace(0, 1, 200)
-budgets = np.where(np.arange(200) < 20, 0.1, 1.0)
-labels = (values * 3).astype(int)
-columns = {"v": values, "e": budgets, "g": labels, "p": np.arange(200)}
-rows = duckdb.from_arrow(pa.table(columns))
-by = {"by": "g", "groups": [0, 1, 2, 3], "person": "p", "data": rows}
-private = {"neighbours": "add-remove", "levels": [0.1, 1.0]}
-
-def crossed(call):
-    call()
-    loaded = sum(name.startswith("epsilons") for name in sys.modules)
-    functions = set()
-    def see(frame, event, _):
-        code = frame.f_code
-        if event == "call" and "/epsilons/" in code.co_filename:
-            functions.add((code.co_filename, code.co_firstlineno))
-    sys.setprofile(see)
-    call()
-    sys.setprofile(None)
-    return len(functions), len({file for file, _ in functions}), loaded
-
-print(json.dumps([
-    crossed(lambda: ep.mean(values, epsilon=budgets, bounds=(0, 1))),
-    crossed(lambda: ep.publish(
-        [ep.Mean(values, bounds=(0, 1)), ep.Frequencies(labels, categories=[0, 1, 2, 3])],
-        epsilon=budgets,
-    )),
-    crossed(lambda: ep.mean("v", epsilon="e", bounds=(0, 1), **by, **private)),
-]))
-"""
-
-
-def test_a_call_crosses_few_functions_and_files() -> None:
-    """What someone reads who follows a mean, two questions, or groups on DuckDB to their answer."""
-    words = [sys.executable, "-c", WALKS]
-    ran = subprocess.run(words, capture_output=True, text=True, check=True)
-    limits = [(150, 30, 100), (250, 45, 110), (270, 50, 140)]
-    for found, most in zip(json.loads(ran.stdout), limits, strict=True):
-        assert all(one <= limit for one, limit in zip(found, most, strict=True)), (found, most)

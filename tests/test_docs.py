@@ -1,4 +1,4 @@
-"""The documentation is correct: examples and commands run, links work, and proofs are signed.
+"""The documentation is correct: examples and commands run, and links work.
 
 If printed output has changed on purpose, write it into the pages with EPSILONS_UPDATE_DOCS=1 pytest
 -n 0 tests/test_docs.py.
@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import inspect
 import io
 import math
 import os
-import pkgutil
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import is_dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -33,7 +30,6 @@ from click.testing import CliRunner
 import epsilons
 from epsilons import Releases
 from epsilons.__main__ import cli
-from epsilons.asking.table import STATISTICS
 from epsilons.budgets.allocation import FREQUENCY_RULES, TESTED_RULES
 from epsilons.draws import corridor
 from epsilons.draws.mechanisms import histogram, sums
@@ -257,82 +253,6 @@ def test_every_error_is_on_the_page_of_refusals() -> None:
     assert all(f"| `{name}` |" in page for name in epsilons.errors.__all__)
 
 
-def test_every_room_is_on_the_map() -> None:
-    page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    rooms = {module.name for module in pkgutil.iter_modules(epsilons.__path__)} - {"__main__"}
-    assert all(re.search(rf"^\s+{room}(\.py|/)", page, re.M) for room in rooms)
-
-
-def test_every_file_is_on_the_map() -> None:
-    page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    rooms = page.partition("## The rooms")[2].partition("## Accounts")[0]
-    told_in_a_word = {"figures", "layouts", "theory"}
-    in_a_table = {question.__module__.rpartition(".")[2] for question in STATISTICS.values()}
-    for path in (ROOT / "src/epsilons").glob("*/**/*.py"):
-        if path.parent.name in told_in_a_word or path.stem in {"__init__", *in_a_table}:
-            continue
-        assert re.search(rf"(?<!\w){re.escape(path.name)}", rooms), path
-
-
-def walked() -> dict[str, Callable[[], Any]]:
-    """Return the calls of the four walks in docs/architecture.md.
-
-    Somebody is missing in the file. Allocations for the people of other tests are kept, and calls
-    would not enter the functions that compute them.
-    """
-    pl.read_parquet("people.parquet")[1:].write_parquet("people.parquet")
-    file: dict[str, Any] = {"epsilon": "epsilon", "data": "people.parquet"}
-    budgets = [0.05, 0.2, 0.5, 1.0, 2.0]
-    survey = epsilons.local.Mean((0, 120))
-    people = pl.read_parquet("people.parquet").filter(pl.col("epsilon").is_finite())
-    sent = survey.randomize_many(people["minutes"], people["epsilon"]).to_columns()
-    table = pl.DataFrame(sent)
-    return {
-        "A mean": lambda: epsilons.mean("minutes", bounds=(0, 120), **file),
-        "Frequencies under add/remove": lambda: epsilons.frequencies(
-            "minutes", edges=[0, 30, 60], neighbours="add-remove", levels=budgets, **file
-        ),
-        "An unknown range": lambda: epsilons.mean("minutes", bounds=None, **file),
-        "Local reports from a table": lambda: survey.estimate(data=table),
-    }
-
-
-def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
-    """Return the functions of epsilons that a call enters, and generators once per `send`."""
-    found = []
-    source = ROOT / "src/epsilons"
-
-    def see(frame: FrameType, event: str, _: Any) -> None:
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(f"{source}/"):
-            file = Path(code.co_filename).relative_to(source).as_posix()
-            found.append((file, code.co_qualname))
-
-    sys.setprofile(see)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return found
-
-
-@pytest.mark.usefixtures("people")
-def test_the_walks_are_those_that_calls_take() -> None:
-    """Calls enter the functions of each walk in the order that the page states."""
-    page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    walks = page.partition("## Four walks")[2].partition("\n## ")[0]
-    parts = dict(part.split("\n", maxsplit=1) for part in walks.split("\n### ")[1:])
-    calls = walked()
-    assert parts.keys() == calls.keys()
-    for name, text in parts.items():
-        hops = re.findall(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`: ", text, re.M)
-        assert len(hops) == len(re.findall(r"^\d+\. ", text, re.M)) > 10
-        entries = entered(calls[name])
-        seen = iter(entries)
-        for hop in hops:
-            assert hop in seen, f"{name}: {hop} does not come here, but {entries[:12]}"
-
-
 @pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
 def test_public_names_are_documented(module: str) -> None:
     """Functions document Args, Returns and Raises, and classes Args and Raises, or Attributes."""
@@ -364,23 +284,6 @@ def test_mechanisms_state_their_guarantee() -> None:
         assert "Reference:" in text, thing
 
 
-@pytest.fixture(scope="module")
-def check() -> Any:
-    """Return the script that checks the signatures of the proofs."""
-    spec = importlib.util.spec_from_file_location("check_proofs", ROOT / "scripts/check_proofs.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_proofs_were_read_after_the_last_change(
-    check: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert check.main([]) == 0, capsys.readouterr().out
-
-
 def test_proofs_name_files_that_exist() -> None:
     folders = ("src", "tests", "benchmarks")
     files = [
@@ -389,31 +292,3 @@ def test_proofs_name_files_that_exist() -> None:
     for page in sorted((ROOT / "docs/proofs").glob("*.md")):
         for named in re.findall(r"`([\w./-]+\.(?:py|js|toml))`", page.read_text("utf-8")):
             assert any(file.endswith(f"/{named}") for file in files), f"{page.name}: {named}"
-
-
-def test_an_unread_proof_is_noticed(
-    check: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(ROOT / "docs/proofs", tmp_path / "docs/proofs")
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    at = ["--root", str(tmp_path)]
-    assert check.main([*at, "--update"]) == 0
-    file = tmp_path / "src/epsilons/draws/mechanisms/sums.py"
-    text = file.read_text("utf-8")
-    file.write_text(
-        '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
-    )
-    assert check.main(at) == 0, "words alone change no proof"
-    assert "WEIGHT_BITS = 45" in text
-    changed = text.replace("WEIGHT_BITS = 45", "WEIGHT_BITS = 44") + "\nextra = 1\n"
-    file.write_text(changed, "utf-8")
-    capsys.readouterr()
-    assert check.main(at) == 1
-    printed = capsys.readouterr().out
-    assert "additive.md: src/epsilons/draws/mechanisms/sums.py changed" in printed
-    assert "changed: WEIGHT_BITS" in printed
-    assert "new: extra" in printed
-    assert check.main([*at, "--update"]) == 0
-    (tmp_path / "src/epsilons/draws/noise/other.py").write_text("x = 1\n", "utf-8")
-    assert check.main(at) == 1
-    assert "noise/other.py: no page" in capsys.readouterr().out

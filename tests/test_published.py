@@ -108,7 +108,7 @@ def test_the_source_archive_has_what_it_is_tested_with(archives: Path) -> None:
     needed = ["LICENSE", "CITATION.cff", "SECURITY.md", "Makefile", "mkdocs.yml", "constraints.txt"]
     tests = [each.relative_to(ROOT).as_posix() for each in ROOT.glob("tests/**/*.py")]
     pages = [each.relative_to(ROOT).as_posix() for each in ROOT.glob("docs/**/*.md")]
-    assert names >= {*needed, *tests, *pages, "docs/assets/katex/LICENSE"}
+    assert names >= {*needed, *tests, *pages}
     assert not any(name.startswith((".venv", "site/", ".scratch", "dist/")) for name in names)
 
 

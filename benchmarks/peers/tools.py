@@ -110,11 +110,17 @@ PERSONAL = Tool(
     how="the same with everyone's own ε, a column of 50 levels",
     protects=f"{VALUE}, and so are budgets",
 )
-BARE = Tool("Polars", HERE / "jobs" / "polars.py", how="the bare query that yields the integers")
+BARE = Tool(
+    "Polars",
+    HERE / "jobs" / "polars.py",
+    how="the bare query that yields the integers",
+    protects="nothing",
+)
 BARE_PERSONAL = Tool(
     "Polars, 50 budgets",
     HERE / "jobs" / "polars.py",
     epsilon="epsilon",
     how="the bare query, grouped by budget too",
+    protects="nothing",
 )
 HOME = (BARE, OURS, BARE_PERSONAL, PERSONAL)

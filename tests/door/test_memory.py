@@ -139,7 +139,14 @@ def test_a_hundred_million_rows_in_4_gib(tmp_path: Path, engine: str, question: 
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write ten million rows of three million people."""
     file = tmp_path_factory.mktemp("data") / "people.parquet"
-    pl.scan_parquet(data.rows_parquet()).sink_parquet(file, row_group_size=10**6)
+    source = np.random.default_rng(2)
+    budgets, person = source.choice(data.MENU, 3 * 10**6), source.integers(0, 3 * 10**6, 10**7)
+    rows = {
+        "person": person,
+        "value": source.normal(50.0, 20.0, 10**7),
+        "epsilon": budgets[person],
+    }
+    pl.DataFrame(rows).write_parquet(file, row_group_size=10**6)
     return file
 
 

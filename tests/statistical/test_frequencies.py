@@ -15,7 +15,6 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from benchmarks import accuracy
 from epsilons import risk
 from epsilons.papers.sampling import coins_at
 from epsilons.results.release import Release
@@ -188,26 +187,3 @@ def test_intervals_of_sampled_people_cover() -> None:
     error = (weight * kept + noise) / float(mechanism.divisor) - 0.5
     reach = risk.share_error(mechanism.weighing, RELATED, 0.95) + mechanism.slack
     assert (np.abs(error) > reach).sum() <= binom.isf(TAIL, RUNS, 0.05)
-
-
-@pytest.mark.rotates(12)
-@pytest.mark.parametrize("loss", ["largest", "pac"])
-@pytest.mark.parametrize("k", [5, 20])
-def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
-    """If budgets are unrelated, the optimal rule is nearly the best one.
-
-    The settings are some of those in benchmarks/ACCURACY.md. Caps are chosen for the worst case, in
-    which everyone is in a few categories. In these data, all categories are equally frequent, so
-    another rule can have a smaller error. So far, the error was 0.93 to 1.17 times that of the best
-    other rule.
-    """
-    found = accuracy.cell(UNRELATED, k, loss, trials=60, draws=2)
-    assert found.ratio <= 1.2
-    assert found.projected <= found.measured["optimal"] * 1.02
-
-
-@pytest.mark.slow
-def test_the_whole_published_table() -> None:
-    for found in accuracy.cells(trials=200, draws=5):
-        if found.assumption == UNRELATED:
-            assert found.ratio <= 1.2

@@ -4,7 +4,7 @@ In the repository, pages are in several folders: README.md, benchmarks/RESULTS.m
 generator needs one folder. So pages are copied, and their links are adapted: a link leads to the
 same page in a clone and on the site.
 
-python -m scripts.site.assemble FOLDER
+python scripts/assemble.py FOLDER
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from posixpath import normpath, relpath
 
 __all__ = ["assemble", "main"]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 INCLUDED = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*"),
-    *("benchmarks/*.md", "benchmarks/plots/*.svg", "benchmarks/bare.py", "scripts/make_picture.py"),
+    *("benchmarks/*.md", "benchmarks/bare.py"),
 )
 """Pages, pictures and scripts that the site includes."""
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#]+)(?=(?:#[^)\s]*)?\))")

@@ -1,1 +1,0 @@
-"""Build the documentation site from the pages of this repository: `make docs`."""
