@@ -389,8 +389,6 @@ class Question(ABC):
             None for the largest possible.
         KIND: the name of this question in hashes of ledgers; it does not change if the class is
             renamed.
-        RENAMED: fields with their former names, which ledgers use.
-        LATER: fields that earlier versions did not have.
         weighable: whether people can have weights.
         weighable_sample: whether people can have weights if they are a sample of a population.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
@@ -419,8 +417,6 @@ class Question(ABC):
     range_may_be_found: ClassVar[bool] = False
     supposed: ClassVar[float | None] = None
     KIND: ClassVar[str]
-    RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    LATER: ClassVar[tuple[str, ...]] = ()
     weighable: ClassVar[bool] = False
     weighable_sample: ClassVar[bool] = False
     NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -503,7 +499,7 @@ class Question(ABC):
                 "frequencies."
             )
         if not isinstance(self.method, str) or self.method != "auto":
-            parameters.method(self.method, ("auto", *self.methods(neighbours)))
+            parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
 
     def check_call(self, call: Call) -> None:
         """Reject declarations about people, and weights, for which no useful interval is proven.
