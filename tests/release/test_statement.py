@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import gzip
 import importlib
 import inspect
-import json
 import math
 import pkgutil
 import re
@@ -25,7 +22,6 @@ from tests.report.forms import Reader, undrawn_page
 from tests.report.page_samples import NAMES, shown
 
 ROOT = Path(__file__).resolve().parents[2]
-CORPUS = ROOT / "tests/corpus/0.2.0"
 LENGTHS = get_args(types.Length)
 KINDS = [name for name in NAMES if "plan" not in name]
 N = 600
@@ -33,13 +29,6 @@ VALUES = np.random.default_rng(2).gamma(3.0, 12.0, N).clip(0.0, 120.0)
 EPSILON = np.resize([0.25, 1.0, 4.0], N)
 JARGON = re.compile(r"ε|budget|epsilon|differential|mechanism|neighbour|quantile|covarian|variance")
 SEEDED = "NOT PRIVATE: this was drawn from a seed"
-
-
-@functools.cache
-def written(name: str) -> dict[str, str]:
-    """Return the releases in a file that version 0.2.0 wrote, by their names."""
-    held = json.loads(gzip.decompress((CORPUS / f"{name}.json.gz").read_bytes()))
-    return {key: each if isinstance(each, str) else each["release"] for key, each in held.items()}
 
 
 def mean(**given: Any) -> ep.Release:
@@ -69,21 +58,6 @@ def test_every_kind_has_three_statements(kind: str) -> None:
         # answers are public.
         assert 3 <= len(re.findall(r"[.?!](?= |$)", public)) <= 9
     assert release.statement() == release.statement("public")
-
-
-@pytest.mark.parametrize("name", written("releases"))
-def test_what_was_written_has_statements(name: str) -> None:
-    release: Any = ep.verify.published(written("releases")[name]).release
-    for length in LENGTHS:
-        assert len(release.statement(length)) > 200
-
-
-def test_local_releases_that_were_written_have_statements() -> None:
-    for text in written("local").values():
-        release: Any = ep.verify.published(text).release
-        assert "Against everyone, including those who collect" in release.statement("board")
-        assert "curator" not in release.statement("board")
-        assert "local model" in release.statement("methods")
 
 
 def test_a_private_release_is_not_called_a_simulation() -> None:

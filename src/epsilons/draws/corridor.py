@@ -270,7 +270,7 @@ class _Way:
             menu = words.of_menu(named, neighbours)
         return Release(
             statistic=question.statistic,
-            estimate=answer.estimate.reopening(),
+            estimate=answer.estimate,
             n=answer.n,
             n_is_noisy=answer.n_is_noisy,
             method=answer.method,
@@ -279,7 +279,7 @@ class _Way:
             related=question.related,
             loss=question.loss,
             confidence=question.confidence,
-            risk=cast(float, answer.risk),
+            risk=answer.risk,
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,

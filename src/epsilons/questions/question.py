@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import Field, dataclass, replace
 from fractions import Fraction
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
@@ -314,8 +313,7 @@ class Answer:
         method: the name of the rule that was used.
         n: the number of people; None if the release does not state it.
         n_is_noisy: whether `n` is a noisy count.
-        risk: the risk of the estimate, in data units, for the loss of the question; or a function
-            that returns it and holds no data.
+        risk: the risk of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
         spent: the amount that a person spends, as a function of their budget.
         weighing: the estimator on a unit range, for the actual or expected people; None if it is
@@ -330,7 +328,7 @@ class Answer:
     method: str
     n: int | None
     n_is_noisy: bool = False
-    risk: float | partial[float]
+    risk: float
     exact: bool
     spent: Spending
     weighing: Weighing | None = None
