@@ -206,20 +206,20 @@ def test_every_class_that_can_be_stored_is_found_by_its_kind_alone() -> None:
         if "storable" in path.read_text("utf-8") and path.stem not in ("frozen", "__init__"):
             parts = path.relative_to(SOURCE).with_suffix("").parts
             importlib.import_module(".".join(("epsilons", *parts)))
-    made = {kind: form.made.__module__ for kind, form in frozen._FORMS.items()}
+    made = {kind: each.__module__ for kind, each in frozen._CLASSES.items()}
     kinds = sorted(kind for kind, module in made.items() if not module.startswith("tests"))
     assert len(kinds) >= 55
     assert frozen.modules_of("epsilons") == {kind: made[kind] for kind in kinds}
-    code = f"from epsilons import frozen\nfor kind in {kinds}: frozen._form_of(kind)"
+    code = f"from epsilons import frozen\nfor kind in {kinds}: frozen._class_of(kind)"
     assert "epsilons.local.scalar" in loaded_by(code)
 
 
 def test_a_kind_loads_its_own_module_and_no_other() -> None:
     with pytest.raises(KeyError):
-        frozen._form_of("os.system")
+        frozen._class_of("os.system")
     modules = loaded_by(
         "from epsilons import errors, frozen\n"
-        "frozen._form_of('noise.Hourglass')\n"
+        "frozen._class_of('noise.Hourglass')\n"
         "try: frozen.from_plain({'is': 'cli.Thing'})\n"
         "except errors.ArgumentError: pass"
     )

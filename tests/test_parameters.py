@@ -220,31 +220,7 @@ def test_anything_else_is_not_related_and_zero_and_one_get_a_hint(value: object,
     assert hint in message
 
 
-OLD = "assume"
-FORMER = {  # words of former versions, and their replacements
-    "iid": 'about="population", related=False',
-    "shuffled": 'about="people", related=False',
-    "correlated": 'about="people", related=True',
-}
-
-
-@pytest.mark.parametrize("word", FORMER)
-def test_every_former_word_is_translated(word: str) -> None:
-    assert parameters.translated(OLD, word) == f"{OLD}={word!r} is now written {FORMER[word]}."
-    assert parameters.translated("--" + OLD, word).startswith(f"--{OLD}={word!r} is now written")
-    with pytest.raises(ArgumentError, match=FORMER[word]):
-        parameters.refuse(ep.mean, (), {OLD: word, "about": "people"}, {})
-
-
-@pytest.mark.parametrize("value", ["other", None, 3, ["people"]])
-def test_what_was_never_a_word_is_answered_with_both_questions(value: object) -> None:
-    said = parameters.translated(OLD, value)
-    assert said.startswith(f"{OLD} is now two arguments: about")
-    for word in ('"people"', '"population"', "True", "False", "0.05"):
-        assert word in said
-
-
-def test_a_function_that_speaks_plainly_is_the_function_but_for_the_former_word() -> None:
+def test_a_function_that_speaks_plainly_is_the_function() -> None:
     @parameters.speaks_plainly({"fourth": "fourth={} is second now."})
     def added(first: int, *, second: int = 1) -> int:
         """Both."""
@@ -253,8 +229,6 @@ def test_a_function_that_speaks_plainly_is_the_function_but_for_the_former_word(
     asked: Any = added
     assert (asked(2), asked(2, second=5)) == (3, 7)
     assert (added.__name__, added.__doc__) == ("added", "Both.")
-    with pytest.raises(ArgumentError, match='about="population", related=False'):
-        asked(2, **{OLD: next(iter(FORMER))})
     with pytest.raises(TypeError):
         asked(2, third=1)
     with pytest.raises(ArgumentError, match=r"^fourth='x' is second now\.$"):
@@ -285,35 +259,9 @@ def test_what_is_not_given_is_named_with_what_to_give(
         call()
 
 
-@pytest.mark.parametrize("asks", [ep.covariance, ep.Covariance])
-@pytest.mark.parametrize(
-    ("former", "words"),
-    [
-        ("values", "values is x now."),
-        ("beside", "beside is y now."),
-        ("bounds", "bounds is x_bounds now."),
-        ("beside_bounds", "beside_bounds is y_bounds now."),
-    ],
-)
-def test_former_names_are_refused_with_the_new_ones(asks: Any, former: str, words: str) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        asks("x", "y", **{former: (0, 1)})
-    assert str(refused.value) == words
-
-
 def test_a_question_can_be_copied() -> None:
     question = ep.Mean("x", bounds=(0, 1), title="A")
     assert vars(copy.copy(question)) == vars(question)
-
-
-PUBLIC: list[Any] = [ep.allocate, ep.plan, ep.theory.least_error, ep.mean, ep.frequencies]
-
-
-@pytest.mark.parametrize("word", FORMER)
-@pytest.mark.parametrize("function", PUBLIC, ids=lambda each: each.__name__)
-def test_every_function_that_took_the_word_says_what_to_write(function: Any, word: str) -> None:
-    with pytest.raises(ArgumentError, match=f"is now written {FORMER[word]}"):
-        function([0.5, 1.0], **{OLD: word})
 
 
 @pytest.mark.parametrize(

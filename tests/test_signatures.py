@@ -132,6 +132,3 @@ def test_what_a_question_does_not_take_is_none_of_its_arguments(name: str) -> No
     taken = set(inspect.signature(question).parameters)
     assert not taken & set(question.NOT_TAKEN)
     assert {*WORDS, "title", "unit"} <= taken | set(question.NOT_TAKEN)
-    for new, former in question.RENAMED.items():
-        assert new in taken
-        assert question.NOT_TAKEN[former] == f"{former} is {new} now."

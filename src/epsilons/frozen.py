@@ -5,18 +5,9 @@ keep each argument of its constructor as an attribute of the same name. Reading 
 the constructor, with all its checks. Numbers are stored exactly: integers of any size, fractions,
 and floats to the last bit.
 
-Every later version can read stored objects. So a class is stored under a fixed kind, independent of
-its module and its name. Its arguments are stored under the names that they had at first:
+A class is stored under a fixed kind, independent of its module and its name:
 
-    @storable("noise.Old")                               the kind, which never changes
-    @storable("noise.Old", fields={"old": "new"})        an argument was renamed
-    @storable("noise.Old", reads=without_the_old_one)    an argument was dropped
-    @storable("noise.New", since="0.3.0")                versions before 0.3.0 do not store it
-
-Arguments that a class lists in `LATER` are written only if they differ from their defaults. An
-object with defaults for all of them is written as it was before they existed. A kind also fixes its
-formulas: the numbers computed from a stored object never change, and a new formula needs a new
-class with a new kind.
+    @storable("noise.Laplace")
 """
 
 from __future__ import annotations
@@ -29,11 +20,9 @@ import inspect
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache, partial, wraps
-from types import MappingProxyType
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
@@ -43,16 +32,13 @@ from epsilons.errors import ArgumentError, EpsilonsError
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["Deferred", "from_plain", "now", "remembered", "shared", "storable", "to_plain"]
+__all__ = ["from_plain", "remembered", "shared", "storable", "to_plain"]
 
 Class = TypeVar("Class", bound=type)
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 Given = ParamSpec("Given")
-
-Parts = dict[str, Any]
-
 
 _SHARED: Final = 8
 """The number of shared results that an object keeps."""
@@ -104,65 +90,11 @@ def _kept(
     return found
 
 
-class Deferred:
-    """A field of a frozen dataclass that is computed when it is first read.
+_CLASSES: Final[dict[str, type]] = {}
+"""The storable classes of all loaded modules, by kind."""
 
-    The argument of the constructor is the value, or a `functools.partial` that returns it. The
-    latter must hold nothing that the object must not hold, such as data.
-
-    Args:
-        default: the default of the field; none if it is required.
-    """
-
-    def __init__(self, *default: Any) -> None:
-        self._default = default
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        held = {} if instance is None else vars(instance)  # a dataclass asks for the default
-        if self._name in held:
-            held[self._name] = now(held[self._name])
-            return held[self._name]
-        if not self._default:
-            raise AttributeError(self._name)
-        return self._default[0]
-
-    def __set__(self, instance: object, value: Any) -> None:
-        vars(instance)[self._name] = value
-
-
-def now(value: Any) -> Any:
-    """Return a value that may be deferred."""
-    return value() if isinstance(value, partial) else value
-
-
-@dataclass(frozen=True)
-class _Form:
-    """The storage format of the objects of a class.
-
-    Attributes:
-        kind: the name under which the objects are stored.
-        made: the class.
-        fields: a mapping from stored names to constructor arguments, if these differ.
-        reads: a function that converts stored arguments to constructor arguments, if some were
-            dropped.
-        since: the first version that stores this kind; "" for 0.2.0 or earlier.
-    """
-
-    kind: str
-    made: type
-    fields: Mapping[str, str]
-    reads: Callable[[Parts], Parts] | None
-    since: str
-
-
-_FORMS: Final[dict[str, _Form]] = {}
-"""The storage formats of all classes in loaded modules, by kind."""
-
-_FORM_OF: Final[dict[type, _Form]] = {}
-"""The same storage formats, by class."""
+_KIND_OF: Final[dict[type, str]] = {}
+"""The kinds of the same classes."""
 
 _DECLARED: Final = re.compile(r"""^@(?:frozen\.)?storable\(\s*"([^"]+)\"""", re.MULTILINE)
 """Matches the kinds that a module's source declares."""
@@ -190,47 +122,35 @@ _REFUSED: Final = (
 """Exceptions that constructors raise for invalid arguments."""
 
 
-def storable(
-    kind: str,
-    *,
-    fields: Mapping[str, str] = MappingProxyType({}),
-    reads: Callable[[Parts], Parts] | None = None,
-    since: str = "",
-) -> Callable[[Class], Class]:
+def storable(kind: str) -> Callable[[Class], Class]:
     """Declare that objects of a class can be written as plain data and read back.
 
     Args:
-        kind: the name under which the objects are stored, which never changes. It must be a string
-            literal, because `modules_of` finds the module of a class by reading the sources.
-        fields: a mapping from stored names to constructor arguments, for arguments that were
-            renamed.
-        reads: a function that converts stored arguments to constructor arguments, if some were
-            dropped.
-        since: the first version that stores this kind; "" for 0.2.0 or earlier.
+        kind: the name under which the objects are stored. It must be a string literal, because
+            `modules_of` finds the module of a class by reading the sources.
 
     Raises:
         ValueError: another class is stored under this kind.
     """
 
     def declare(cls: Class) -> Class:
-        form = _FORMS.setdefault(kind, _Form(kind, cls, fields, reads, since))
-        if form.made is not cls:
+        if _CLASSES.setdefault(kind, cls) is not cls:
             raise ValueError(f"two storable classes are stored as {kind}")
-        _FORM_OF[cls] = form
+        _KIND_OF[cls] = kind
         return cls
 
     return declare
 
 
-def _form_of(kind: str) -> _Form:
-    """Return the storage format of a kind, after importing its module if necessary.
+def _class_of(kind: str) -> type:
+    """Return the class of a kind, after importing its module if necessary.
 
     Raises:
         KeyError: there is no such kind.
     """
-    if kind not in _FORMS:
+    if kind not in _CLASSES:
         importlib.import_module(modules_of("epsilons")[kind])
-    return _FORMS[kind]
+    return _CLASSES[kind]
 
 
 @cache
@@ -284,25 +204,15 @@ def to_plain(thing: Any) -> Any:
     if isinstance(thing, Fraction):
         return {"is": "fraction", "of": str(thing)}
     for cls in type(thing).__mro__:
-        if cls in _FORM_OF:
-            return _object(thing, cls, _FORM_OF[cls])
+        if cls in _KIND_OF:
+            names = inspect.signature(cls).parameters
+            parts = {name: to_plain(getattr(thing, name)) for name in names}
+            return {"is": _KIND_OF[cls], **parts}
     if isinstance(thing, (tuple, list)):
         if len(thing) > _LONG and all(type(each) is Fraction for each in thing):
             return {"is": "fractions", "packed": _packed(" ".join(map(str, thing)).encode())}
         return [to_plain(each) for each in thing]
     raise TypeError(f"objects of type {type(thing).__name__} cannot be stored")
-
-
-def _object(thing: Any, cls: type, form: _Form) -> Parts:
-    """An object of a storable class as plain data."""
-    later = getattr(cls, "LATER", ())
-    names = {argument: name for name, argument in form.fields.items()}
-    parts = {
-        names.get(argument, argument): to_plain(getattr(thing, argument))
-        for argument, each in inspect.signature(cls).parameters.items()
-        if argument not in later or getattr(thing, argument) != each.default
-    }
-    return {"is": form.kind, **parts}
 
 
 def from_plain(data: Any) -> Any:
@@ -323,9 +233,8 @@ def from_plain(data: Any) -> Any:
     try:
         if kind in _READERS:
             return _READERS[kind](**parts)
-        form = _form_of(str(kind))
-        held = {form.fields.get(name, name): from_plain(each) for name, each in parts.items()}
-        return form.made(**(held if form.reads is None else form.reads(held)))
+        held = {name: from_plain(each) for name, each in parts.items()}
+        return _class_of(str(kind))(**held)
     except EpsilonsError:
         raise
     except _REFUSED as error:

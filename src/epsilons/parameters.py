@@ -41,26 +41,6 @@ LOSSES_OF_A_MEAN: Final = get_args(types.LossOfOne)
 MISSING: Final = get_args(types.Missing)
 """Values of `missing` for numbers in the central model; "exclude" makes the denominator private."""
 
-FORMER: Final[dict[str, tuple[str, bool]]] = {
-    "iid": ("population", False),
-    "shuffled": ("people", False),
-    "correlated": ("people", True),
-}
-"""For each value of `assume`, removed in 0.2, the equivalent `about` and `related`."""
-
-_FOR_COMPARISON = (
-    " now: it draws for each person, takes arrays, and is there for comparison. Leave method out "
-    "for the least error."
-)
-
-MOVED: Final[dict[str, str]] = {
-    "sampling": f"ep.papers.sampled_mean or ep.papers.sampled_frequencies{_FOR_COMPARISON}",
-    "diffusion": (
-        f"ep.papers.diffused_mean or, for add-remove, ep.papers.reduced_mean{_FOR_COMPARISON}"
-    ),
-}
-"""Values that `method` accepted before 0.3, and the functions that replace them."""
-
 LONGEST: Final[dict[str, int]] = {
     "title": 120,
     "unit": 40,
@@ -100,18 +80,6 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
         f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}."
         f"{did_you_mean(value, words)}"
     )
-
-
-def method(value: object, allowed: Collection[str]) -> str:
-    """Return a method of the central model, if it is allowed.
-
-    Raises:
-        ArgumentError: it is not allowed, or it moved to `epsilons.papers`: the message says where.
-    """
-    if isinstance(value, str) and value in MOVED:
-        raise ArgumentError(f"method={value!r} is {MOVED[value]}")
-    word: str = choice("method", value, allowed)
-    return word
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
@@ -253,8 +221,6 @@ def refuse(
         TypeError: a name is unknown, but similar to one that is accepted; or too many arguments
             are given without names.
     """
-    if "assume" in given:
-        raise ArgumentError(translated("assume", given["assume"]))
     names, places, needed = _named(asked)
     unknown = given.keys() - names
     if unknown:
@@ -292,22 +258,6 @@ def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str,
         {each.name for each in every},
         [each.name for each in every if each.kind is not each.KEYWORD_ONLY],
         {each.name: str(each.annotation).endswith("| None") for each in needed},
-    )
-
-
-def translated(name: str, value: object) -> str:
-    """A sentence that names the replacement for an argument of earlier versions.
-
-    Args:
-        name: the argument, as the user typed it.
-        value: its value.
-    """
-    if isinstance(value, str) and value in FORMER:
-        about, related_ = FORMER[value]
-        return f'{name}={value!r} is now written about="{about}", related={related_}.'
-    return (
-        f'{name} is now two arguments: about, which is "people" or "population", and related, '
-        "which is True, False or a number such as 0.05."
     )
 
 

@@ -253,7 +253,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a claim without a ledger": (study("at_most = 0.5"), "ledger is needed"),
     "data": (study().replace('"people.csv"', "7"), "data must be the path"),
     "a title": (study('title = ""'), "title"),
-    "a former name": (study(questions=BOTH.replace("y =", "beside =")), "1: beside is y now"),
     "a second column": (
         study(questions=BOTH.replace('"z"', "3")),
         "question 1: y must be the name",

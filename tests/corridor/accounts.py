@@ -22,11 +22,10 @@ class Recording:
         self.settled: Settled | None = None
         self._kept: dict[str, Releases] = {}
 
-    def open(self, question: str, *former: str) -> Releases | None:
+    def open(self, question: str) -> Releases | None:
         self.calls.append("open")
         self.question = question
-        hashes = (question, *former)
-        return next((self._kept[each] for each in hashes if each in self._kept), None)
+        return self._kept.get(question)
 
     def sheet(self, data: Any, person: Any, weights: Any = None) -> AccountSheet:
         self.calls.append("sheet")
@@ -56,9 +55,9 @@ class Failing(Recording):
         super().__init__(epsilon)
         self._at = at
 
-    def open(self, question: str, *former: str) -> Releases | None:
+    def open(self, question: str) -> Releases | None:
         self._fail("open")
-        return super().open(question, *former)
+        return super().open(question)
 
     def sheet(self, data: Any, person: Any, weights: Any = None) -> AccountSheet:
         self._fail("sheet")

@@ -316,3 +316,42 @@ def test_a_result_of_the_same_length_is_noticed(ledger: ep.Ledger) -> None:
         ((result,),) = tampered.store.rows("SELECT result FROM releases")
         tampered.store.run("UPDATE releases SET result = ?", result[::-1])
     assert not ledger.check().holds
+
+
+def test_a_release_may_not_charge_more_than_its_limit(ledger: ep.Ledger) -> None:
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("a", at_most=2))
+    tampered = Tampered(ledger)
+    tampered.run(
+        "UPDATE charges SET amount = amount + 2000000000 WHERE account = 1",
+        "UPDATE accounts SET spent = spent + 2000000000 WHERE number = 1",
+    )
+    tampered.chain_anew()
+    assert ledger.check().problems == ("A release charged somebody more than its limit.",)
+
+
+def test_releases_that_failed_after_somebody_was_erased(ledger: ep.Ledger) -> None:
+    """Somebody is erased while a release is open, which charges them afterwards."""
+    ledger.enrol(person=WHO, epsilon=EPSILON)
+    claim = claimed(ledger, "open", at_most=1)
+    claimed(ledger, "given up", at_most=1)
+    ledger.withdraw("p0")
+    ledger.erase("p0")
+
+    def never() -> Any:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        claim.settle(None, never)
+    ledger.abandon("given up")
+    ledger.check().require()
+    tampered = Tampered(ledger)
+    for change, problem in (
+        ("UPDATE accounts SET person = NULL WHERE number = 2", "without being erased"),
+        ("UPDATE accounts SET number = 1000 WHERE number = 3", "nobody enrolled"),
+        ("UPDATE releases SET state = 'settled', result = question WHERE number = 1", "Event 8"),
+        ("INSERT INTO charges (release, account, amount) VALUES (2, 3, 1)", "charged nobody"),
+    ):
+        tampered.run(change.replace("question", "(SELECT hash FROM events WHERE number = 1)"))
+        assert problem in str(ledger.check())
+        tampered.put_back()

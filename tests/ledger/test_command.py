@@ -103,11 +103,7 @@ def test_a_ledger_that_was_changed_ends_with_code_4(where: str) -> None:
     assert done.returncode == 4
     assert "changed from outside" in done.stderr
     head = said("status", where)["head"]
-    assert said("check", where, "--since", head)["since"] == head
-    assert "not checked again" in told("check", where, "--since", head)
-    assert run("ledger", "check", where, "--since", "1:00").returncode == 4
-    done = run("ledger", "check", where, "--head", head, "--since", head)
-    assert (done.returncode, "--head and --since exclude" in done.stderr) == (2, True)
+    assert said("check", where, "--head", head)["holds"]
     assert run("ledger", "status", where + "x").returncode == 4
     assert run("ledger", "mean", where, "x.csv").returncode == 2
 

@@ -250,8 +250,6 @@ def test_it_is_written_and_read_back(parts: Parts) -> None:
     mechanism = build_moments(
         allocated(ORDINARY["wide"]), grid=GRID, bounds=(0.0, 1.0), parts=parts
     )
-    plain = frozen.to_plain(mechanism)
-    assert ("parts" in str(plain)) == (parts != PARTS_OF_A_MEAN)
     again = frozen.from_plain(frozen.to_plain(mechanism))
     assert isinstance(again, SumAndSquares)
     assert again.losses == mechanism.losses

@@ -319,17 +319,3 @@ def test_what_does_not_fit_is_refused_before_anything_is_drawn() -> None:
         ep.papers.sampled_mean("x", epsilon=EPSILON, bounds=(0, 10), source=source)
     with pytest.raises(ArgumentError, match="categories"):
         ep.papers.sampled_frequencies(VALUES, epsilon=EPSILON, source=source)
-
-
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-@pytest.mark.parametrize("method", ["sampling", "diffusion"])
-def test_a_method_that_has_moved_says_where_to(method: str, neighbours: str) -> None:
-    name = "sampled_mean" if method == "sampling" else "diffused_mean"
-    for bounds in ((0, 10), None):
-        question = ep.Mean(VALUES, bounds=bounds, method=method)
-        with pytest.raises(ArgumentError, match=f"ep.papers.{name}"):
-            ep.publish([question], epsilon=EPSILON, neighbours=neighbours)
-    with pytest.raises(ArgumentError, match=f"ep.papers.{name}"):
-        ep.allocate(EPSILON, method=method)
-    with pytest.raises(ArgumentError, match=f"ep.papers.{name}"):
-        ep.plan(EPSILON)[method]

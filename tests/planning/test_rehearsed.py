@@ -53,7 +53,7 @@ CASES = [
     for neighbours in ("replace", "add-remove")
     if ONLY.get(name, neighbours) == neighbours
 ]
-LATER = {"adaptive"}
+DRAWN = {"adaptive"}
 """Statistics in which the first draw determines the spending of the last stage."""
 
 
@@ -70,7 +70,7 @@ def test_a_release_spends_what_was_planned(
         [asked], epsilon=EPSILON, neighbours=neighbours, source=ep.Seeded(1), **levels
     )
     assert found.method == release.method
-    if name in LATER:
+    if name in DRAWN:
         return
     levels_of = np.array(list(PEOPLE))
     assert found.spent_at(levels_of).tolist() == pytest.approx(

@@ -160,7 +160,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "confidence": (ArgumentError, "confidence", {"confidence": 1.0}),
     "about": (ArgumentError, "population", {"about": "populace"}),
     "related": (ArgumentError, "Write related=False", {"related": 0}),
-    "the former word": (ArgumentError, "is now written about=", {"assume": "iid"}),
     "missing": (ArgumentError, "midpoint", {"missing": "drop"}),
     "source": (ArgumentError, "source", {"source": 3}),
 }

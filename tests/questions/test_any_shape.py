@@ -52,10 +52,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "private, a population": (
         {"about": "population", **PRIVATE}, 'about="population" needs bounds=(lo, hi) or shape=',
     ),
-    "diffusion": ({"method": "diffusion"}, "method='diffusion' is ep.papers.diffused_mean or"),
-    "private diffusion": (
-        {"method": "diffusion", **PRIVATE}, "for add-remove, ep.papers.reduced_mean now",
-    ),
+    "diffusion": ({"method": "diffusion"}, "method='diffusion' is not known. It can be 'auto',"),
 }  # fmt: skip
 
 

@@ -233,35 +233,26 @@ def test_the_command(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--value", "x"], "--value is --x now."),
-        (["--beside", "y"], "--beside is --y now."),
-        (["--bounds", "0", "10"], "--bounds is --x-bounds now."),
-        (["--beside-bounds", "0", "5"], "--beside-bounds is --y-bounds now."),
         (["--unit", "h"], "--unit: a covariance is in the product of both units."),
         (["--loss", "pac"], "--loss pac is not for a covariance"),
     ],
 )
-def test_former_options_are_refused_with_the_new_ones(given: list[str], words: str) -> None:
+def test_options_that_it_does_not_take_are_refused_with_the_reason(
+    given: list[str], words: str
+) -> None:
     done = CliRunner().invoke(cli, ["covariance", "rows.csv", *given])
     assert isinstance(done.exception, ArgumentError)
     said = spoken.error_words(done.exception, cli.commands["covariance"])
     assert said.startswith(words)
 
 
-def test_what_was_settled_under_former_names_is_found() -> None:
-    """The hash equals that of version 0.2.0, which had other names for x, y and their ranges."""
-    question = ep.Covariance("x", "y", **RANGES)
-    former = "222969bee03c320d18db15e3297ed736b23c5f10de25950c464fe7e8930dc9fa"
-    assert corridor._hashes([question], Call.of(epsilon=1.0, person="who"))[0] == former
-
-
 def test_a_claim_knows_arrays_of_neither_column() -> None:
     """A repeated question is recognized by its arguments, and never by the data."""
     call = Call.of(epsilon=1.0)
     asked = [ep.Covariance(X, second, **RANGES) for second in (Y, X)]
-    assert corridor._hashes([asked[0]], call) == corridor._hashes([asked[1]], call)
+    assert corridor._hash([asked[0]], call) == corridor._hash([asked[1]], call)
     named = [ep.Covariance("x", second, **RANGES) for second in ("y", "z")]
-    assert corridor._hashes([named[0]], call) != corridor._hashes([named[1]], call)
+    assert corridor._hash([named[0]], call) != corridor._hash([named[1]], call)
 
 
 def test_a_release_knows_both_columns() -> None:
@@ -280,5 +271,5 @@ def test_a_release_knows_both_columns() -> None:
     assert ep.verify.published(release.to_json()).holds
     arrays = ep.covariance(X, Y, **told)
     assert arrays.name is None
-    assert "columns" not in arrays.to_json()
+    assert "columns" not in arrays.to_dict()
     assert "slope of the second column on the first" in str(arrays)

@@ -86,7 +86,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "unknown method": (ArgumentError, "hpf-a", {"method": "hpm-a"}),
     "unknown about": (ArgumentError, "population", {"about": "populace"}),
     "unknown related": (ArgumentError, "a number between 0 and 1", {"related": -0.1}),
-    "the former word": (ArgumentError, "is now written about=", {"assume": "iid"}),
     "unknown loss": (ArgumentError, "mse", {"loss": "mae"}),
     "midpoint": (ArgumentError, "other", {"missing": "midpoint"}),
     "project": (ArgumentError, "project", {"project": "yes"}),

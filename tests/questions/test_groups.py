@@ -397,8 +397,8 @@ def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
             seldom += 1
             again = ep.Release.from_json(by_group.to_json())
             np.testing.assert_array_equal(again.value, by_group.value)
-            as_before = dataclasses.replace(estimate, published=None)
-            np.testing.assert_array_equal(as_before.value, estimate.margin.means((0.0, 100.0)))
+            clipped = dataclasses.replace(estimate, published=None)
+            np.testing.assert_array_equal(clipped.value, estimate.margin.means((0.0, 100.0)))
     assert seldom > 0
 
 

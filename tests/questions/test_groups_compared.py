@@ -40,7 +40,6 @@ def test_a_release_shows_nothing_that_was_not_asked_for() -> None:
     release = _release()
     assert "compared" not in release.to_dict()
     assert "Difference" not in release.details()
-    assert '"compared"' not in release.to_json()
 
 
 def test_what_is_shown_is_what_difference_and_ratio_say() -> None:

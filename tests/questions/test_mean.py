@@ -80,7 +80,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "unknown about": (ArgumentError, "population", {"about": "populace"}),
     "unknown related": (ArgumentError, "a number between 0 and 1", {"related": "no"}),
     "related to all": (ArgumentError, "Write related=True", {"related": 1}),
-    "the former word": (ArgumentError, "is now written about=", {"assume": "iid"}),
     "unknown loss": (ArgumentError, "mse", {"loss": "mae"}),
     "unknown neighbours": (ArgumentError, "replace", {"neighbours": "swap"}),
     "unknown missing": (ArgumentError, "midpoint", {"missing": "drop"}),

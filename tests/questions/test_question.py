@@ -42,7 +42,6 @@ MADE: dict[str, Any] = {
         ({"related": None}, "related=None is invalid. Give True (budgets may be related to values"),
         ({"related": math.nan}, "related=nan is invalid."),
         ({"related": 1.5}, "related=1.5 is invalid."),
-        ({"assume": "iid"}, "assume='iid' is now written about=\"population\", related=False."),
         ({"loss": "mae"}, "loss='mae' is not known. It can be 'mse', 'pac', 'largest'. Did"),
         ({"confidence": 1.0}, "confidence=1.0 must be a number strictly between 0 and 1, such as"),
         ({"confidence": 0}, "confidence=0 must be a number strictly between 0 and 1"),

@@ -1,10 +1,7 @@
 """Noise that pushes a number outside the range never makes it look precise."""
 
 import math
-import re
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,35 +99,6 @@ def test_an_interval_outside_the_range_becomes_the_whole_range() -> None:
     assert release.interval() == (0.0, 10.0)
     assert "interval 0.0 to 10.0" in str(release)
     assert ep.Release.from_json(release.to_json()).interval() == (0.0, 10.0)
-
-
-def test_an_interval_that_was_known_before_is_reopened() -> None:
-    release = _collapsed()
-    estimate: Any = replace(release.estimate, reopens=False)  # type: ignore[type-var]
-    asked = release.assumption, 0.95
-    assert estimate.interval(*asked) == (0.0, 0.0)
-    assert estimate.reopening().interval(*asked) == (0.0, 10.0)
-    assert estimate.interval(*asked) == (0.0, 0.0)
-
-
-def test_a_release_of_an_earlier_version_keeps_its_interval_but_is_not_precise(
-    tmp_path: Path,
-) -> None:
-    release = _collapsed()
-    estimate: Any = release.estimate
-    earlier = replace(release, estimate=replace(estimate, reopens=False))
-    text = earlier.to_json()
-    assert '"reopens"' not in text
-    judged = re.sub(r'"informative": \[\s*false\s*\]', '"informative": [true]', text)
-    assert judged != text
-    read = ep.Release.from_json(judged)
-    assert read.interval() == (0.0, 0.0)
-    assert read.verdict.worth == "useless"
-    assert str(read).splitlines()[1].startswith("Mean: –")
-    page = read.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    for shown in (str(read), read.details(), page, read.to_json(), read._repr_html_()):
-        assert "Not usable" in shown
-        assert "Precise to" not in shown
 
 
 def test_a_precise_share_of_nobody_stays_precise() -> None:

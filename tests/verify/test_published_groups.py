@@ -77,7 +77,6 @@ def test_a_mean_that_its_test_accepts_most_is_recomputed() -> None:
     there: Any = moved.estimate
     clipped = replace(moved, estimate=replace(there, published=None))
     assert "value" in published(clipped.to_json()).problems
-    assert "value" not in published(replace(clipped, version="0.2.0").to_json()).problems
     means[2] += 0.1
     other = replace(moved, estimate=replace(there, published=tuple(means.tolist())))
     assert "value" in published(other.to_json()).problems

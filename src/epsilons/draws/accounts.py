@@ -103,12 +103,11 @@ class Account(Protocol):
     def most(self) -> float:
         """The most that anyone can offer to this release, whatever they have left."""
 
-    def open(self, question: str, *former: str) -> Releases | None:
+    def open(self, question: str) -> Releases | None:
         """Begin a release, or return it if it was already settled.
 
         Args:
             question: a hash of all arguments; it does not depend on data.
-            former: hashes of the same arguments, computed as in earlier versions.
 
         Returns:
             The earlier releases, if the same question was settled under this name; otherwise None.

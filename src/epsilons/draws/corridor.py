@@ -12,7 +12,7 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -65,7 +65,7 @@ def through(
     entropy = resolve(source)
     if account is None:
         return _together(_led(questions, call, entropy, division))
-    before = account.open(*_hashes(questions, call, division and division.told))
+    before = account.open(_hash(questions, call, division and division.told))
     if before is not None:
         return _called(before, questions)
     try:
@@ -270,7 +270,7 @@ class _Way:
             menu = words.of_menu(named, neighbours)
         return Release(
             statistic=question.statistic,
-            estimate=answer.estimate.reopening(),
+            estimate=answer.estimate,
             n=answer.n,
             n_is_noisy=answer.n_is_noisy,
             method=answer.method,
@@ -279,7 +279,7 @@ class _Way:
             related=question.related,
             loss=question.loss,
             confidence=question.confidence,
-            risk=cast(float, answer.risk),
+            risk=answer.risk,
             exact=answer.exact,
             spent=answer.spent,
             expected=answer.expected,
@@ -364,65 +364,42 @@ def _sum_up(*amounts: float) -> float:
     return float_up(sum(map(Fraction, amounts), Fraction()))
 
 
-def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> tuple[str, ...]:
+def _hash(questions: Sequence[Question], call: Call, divided: Any = None) -> str:
     """Hash the questions and the call without data: columns by name, arrays as a placeholder.
 
     Titles and units do not affect the numbers, so they are left out. An equal division of budgets
     is also left out.
-
-    Returns:
-        The hash. If version 0.2.0 computed a different hash from the same arguments, that hash
-        follows. That version treated labels that are not strings as data, and hashed arrays of
-        labels by their `repr`.
     """
-    current = _digest(questions, call, divided, _column, _plain)
-    former = _digest(questions, call, divided, _text_or_data, repr)
-    return (current,) if former == current else (current, former)
-
-
-def _digest(
-    questions: Sequence[Question],
-    call: Call,
-    divided: Any,
-    column: Callable[[Any], Any],
-    plain: Callable[[Any], Any],
-) -> str:
-    """Hash the arguments; `column` converts columns, `plain` converts values unknown to JSON."""
 
     def arguments(question: Question) -> dict[str, Any]:
-        columns = {name: column(given) for name, given in question.columns.items()}
+        columns = {name: _column(given) for name, given in question.columns.items()}
         asked = {name: getattr(question, name) for name in _asked_for(question)} | columns
         if question.label is not None:  # `where` is a column and a label
             asked["where"] = [columns.get("where", columns["values"]), question.label]
-        return {question.RENAMED.get(name, name): given for name, given in asked.items()}
+        return asked
 
     asked = [[question.KIND, arguments(question)] for question in questions]
     terms = call.declared
     guess = None if terms is None or terms.guess is None else terms.guess.tolist()
     declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
-    everything = [asked, call.neighbours, column(call.person), declared]
+    everything = [asked, call.neighbours, _column(call.person), declared]
     everything += [] if divided is None else [divided]
-    everything += [] if call.weights is None else [{"weights": column(call.weights.column)}]
-    text = json.dumps(everything, sort_keys=True, default=plain)
+    everything += [] if call.weights is None else [{"weights": _column(call.weights.column)}]
+    text = json.dumps(everything, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _text_or_data(given: Any) -> Any:
-    """Return a column in the form that version 0.2.0 hashed."""
-    return given if given is None or isinstance(given, str) else "data"
 
 
 def _column(given: Any) -> Any:
     """Return the label of a column with its type, because 1, 1.0 and "1" are three columns.
 
-    A column called "data" gets a different form than an array.
+    The placeholder of an array has no type, so no label is equal to it.
     """
-    if (isinstance(given, str) and given != "data") or not isinstance(given, door.LABELS):
-        return _text_or_data(given)
     if isinstance(given, tuple):
-        return {"labels": [_column(each) for each in given]}
+        return [_column(each) for each in given]
+    if not isinstance(given, door.LABELS):
+        return given if given is None else "data"
     label = _plain(given) if isinstance(given, np.generic) else given
-    return {"label": [type(label).__name__, str(label)]}
+    return [type(label).__name__, str(label)]
 
 
 def _plain(given: Any) -> Any:
@@ -444,18 +421,7 @@ def _plain(given: Any) -> Any:
 
 
 def _asked_for(question: Question) -> list[str]:
-    """Return the names of the arguments that affect the draws, except columns.
-
-    An argument that earlier versions did not have is left out if it has its default value. So
-    questions asked with earlier versions keep their hashes.
-    """
-
-    def says(name: str, default: Any) -> bool:
-        given = getattr(question, name)
-        silent = given is default or (isinstance(given, str) and given == default)
-        return not (silent and name in question.LATER)
-
+    """Return the names of the arguments that affect the draws, except columns."""
     known = {"title", "unit", *question.columns}
-    own = {f.name: f.default for f in fields(question) if f.init and f.name not in known}
-    words = [name for name in WORDS if name not in own]
-    return [*words, *(name for name, default in own.items() if says(name, default))]
+    own = [each.name for each in fields(question) if each.init and each.name not in known]
+    return [*(name for name in WORDS if name not in own), *own]

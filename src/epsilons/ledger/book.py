@@ -20,7 +20,7 @@ from epsilons.budgets.levels import float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError, LedgerError
 from epsilons.ledger import store as chain
 from epsilons.ledger.store import CHUNK, Row, Store, whole_numbers
-from epsilons.results.release import Entry, Release, Releases
+from epsilons.results.release import Release, Releases
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -292,10 +292,8 @@ class Book:
         found: Releases = frozen.from_plain(json.loads(kept.result or b""))
 
         def placed(release: Release) -> Release:
-            if release.ledger is None:  # version 0.2.0 stored no entry
-                entry = Entry(kept.name, chain.head_of(number, hashed))
-            else:
-                entry = replace(release.ledger, head=self.head((number, hashed)))
+            assert release.ledger is not None
+            entry = replace(release.ledger, head=self.head((number, hashed)))
             return replace(release, ledger=entry)
 
         return replace(found, each=tuple(map(placed, found.each)))

@@ -78,7 +78,7 @@ class Claim:
         self._name = checked_name(name)
         self._rule = rule
         self._live = threading.Lock()
-        self._question: tuple[str, ...] = ("",)
+        self._question = ""
         self._number = 0
         self._mine = False
         self._held: tuple[str, ...] = ()
@@ -100,12 +100,11 @@ class Claim:
         """The most that anyone can offer to this release, whatever they have left."""
         return units.as_float(self._rule.at_most)
 
-    def open(self, question: str, *former: str) -> Releases | None:
+    def open(self, question: str) -> Releases | None:
         """Begin the release, or return the settled result with the same name.
 
         Args:
             question: a hash of all arguments; no data are hashed.
-            former: hashes of the same arguments in earlier versions.
 
         Returns:
             The settled result; None if the release has begun, or was already open.
@@ -120,7 +119,7 @@ class Claim:
                 f"name={self._name!r}: another thread is using this claim. Make one for each with "
                 "ledger.claim(…)."
             )
-        self._question, self._mine = (question, *former), False
+        self._question, self._mine = question, False
         try:
             before = self._begun()
         except BaseException:
@@ -130,18 +129,17 @@ class Claim:
             self._live.release()
         return before
 
-    def look(self, question: str, *former: str) -> Releases | None:
+    def look(self, question: str) -> Releases | None:
         """Return the settled result with the same name, as `open` does, but begin no release.
 
         Args:
             question: a hash of all arguments; no data are hashed.
-            former: hashes of the same arguments in earlier versions.
 
         Raises:
             ClaimError: the name belongs to another question, or can no longer be used.
             StorageError: the database failed.
         """
-        self._question = (question, *former)
+        self._question = question
         with self._store.read():
             found = self._book.release(self._name)
             if found is None or self._fenced(found) != "settled":
@@ -172,7 +170,7 @@ class Claim:
         self._store.run(
             "INSERT INTO releases (number, name, question, state, at_most, part, whole, opened) "
             "VALUES (?, ?, ?, 'open', ?, ?, ?, ?)",
-            *(number, self._name.strip(), self._question[0], rule.at_most, rule.part, rule.whole),
+            *(number, self._name.strip(), self._question, rule.at_most, rule.part, rule.whole),
             at,
         )
         self._book.seal("opened", number, at)
@@ -190,7 +188,7 @@ class Claim:
         """
         again = f"In this ledger, name={self._name!r} belongs to"
         abandon = f"ledger.abandon({found.name!r})"
-        if found.question not in self._question:
+        if found.question != self._question:
             advice = "Ask the same question to get its answer again, or choose another name."
             if found.state == "open":
                 advice = (

@@ -358,29 +358,18 @@ class Ledger:
         """Return a summary of the ledger; under add/remove, it does not depend on membership."""
         return statement.status(self._book)
 
-    def check(self, head: str | None = None, *, since: str | None = None) -> Findings:
-        """Replay every event, every charge and every balance, or those since a head.
+    def check(self, head: str | None = None) -> Findings:
+        """Replay every event, every charge and every balance.
 
         Args:
             head: an earlier end of the chain, stored elsewhere or in a release
                 (`release.ledger.head`). Without it, the check does not detect a chain that was
                 rewritten completely, or a chain that was truncated.
-            since: the same, to replay only what happened after it. The time depends on that, not
-                on the number of all people and releases. What was written before that head is not
-                checked again: budgets and spending at that point are taken as they were.
 
         Returns:
             The problems found; `.require()` raises if there are any.
-
-        Raises:
-            ArgumentError: both heads are given.
         """
-        if head is not None and since is not None:
-            raise ArgumentError(
-                "head= and since= exclude each other: with since=, the chain must contain that "
-                "head too. Give head= to check everything, since= to check what happened later."
-            )
-        return audit(self._book, head, since)
+        return audit(self._book, head)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Write the tables as Parquet files for an auditor. Under add/remove, keep them private.

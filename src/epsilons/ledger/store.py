@@ -308,21 +308,12 @@ class Store(ABC):
         """Insert many rows."""
         self._step(f"insert {table}", lambda: self._many(table, columns, rows))
 
-    def _wanted(self) -> None:
-        """Create and empty this connection's temporary table `wanted`, for looking up ids."""
+    def look_up(self, ids: list[bytes]) -> None:
+        """Fill this connection's temporary table `wanted` with ids and their positions."""
         columns = "place {integer} PRIMARY KEY, person {bytes}".format(**self.words)
         self.run(f"CREATE TEMP TABLE IF NOT EXISTS wanted ({columns})")
         self.run("DELETE FROM wanted")
-
-    def look_up(self, ids: list[bytes]) -> None:
-        """Fill the temporary table `wanted` with ids and their positions."""
-        self._wanted()
         self.insert("wanted", ("place", "person"), enumerate(ids))
-
-    def pick(self, accounts: Integers) -> None:
-        """Fill the temporary table `wanted` with numbers of accounts, as positions."""
-        self._wanted()
-        self.insert("wanted", ("place",), ((number,) for number in accounts.tolist()))
 
     @staticmethod
     def _lost(problem: BaseException) -> StorageError:

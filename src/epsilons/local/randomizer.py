@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -25,7 +25,7 @@ from epsilons.local.state import Levels, State, StateTerms, extent_of
 from epsilons.results.release import AllOfIt, Cells, Release, Scalar, VectorEstimate
 from epsilons.results.report import number
 from epsilons.risk.local import WEIGHTS, Reported, ReportedCells, ReportedVector, Sums, influence
-from epsilons.types import Column, Data, Floats, Weights
+from epsilons.types import Column, Data, Floats, Integers, Weights
 
 # Texts of releases: protection and assumptions of the local model.
 
@@ -45,6 +45,29 @@ ASSUMED_LOCALLY: Final = {
     "frequencies": f"{_LOCAL_SAMPLE} categories. This estimates the shares in that population.",
 }
 """Assumptions behind the stated error, by statistic; the text of `honest_reports` is appended."""
+
+
+class _AllOfTheirs(AllOfIt):
+    """What everyone spent, counted by level when it is first read.
+
+    Args:
+        budgets: the distribution of the budgets.
+    """
+
+    _budgets: Levels
+
+    def __init__(self, budgets: Levels) -> None:
+        vars(self)["_budgets"] = budgets
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The budgets, ascending."""
+        return self._budgets.means()
+
+    @cached_property
+    def people(self) -> Integers:
+        """The number of people with each budget."""
+        return self._budgets.people()
 
 
 def related_locally(assumed: str) -> str:
@@ -362,9 +385,6 @@ class Randomizer(ABC):
 
     def _release(self, state: State, confidence: float, title: str | None) -> Release:
         found = self._estimated(state)
-        # People are counted by level when what they spent is first read.
-        levels: Any = partial(state.levels.means)
-        people: Any = partial(state.levels.people)
         return Release(
             statistic=found.statistic,
             estimate=found.estimate,
@@ -377,7 +397,7 @@ class Randomizer(ABC):
             confidence=confidence,
             risk=found.risk,
             exact=False,
-            spent=AllOfIt(levels, people),
+            spent=_AllOfTheirs(state.levels),
             protects=PROTECTED_LOCALLY,
             assumes=ASSUMED_LOCALLY[found.statistic] + found.honesty,
             treats=found.treats,

@@ -335,12 +335,11 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
         ArgumentError: an argument is invalid, or is for another statistic.
     """
     has = {each.name for each in fields(kind) if each.init}
-    former = set(kind.RENAMED.values())
     for name, given in said.items():
-        if name in kind.NOT_TAKEN and name not in former and given != _OWN[name]:
+        if name in kind.NOT_TAKEN and given != _OWN[name]:
             raise ArgumentError(kind.NOT_TAKEN[name].format(repr(given)))
     for name in ("bounds", "shape", "spread"):
-        if name in has | former:
+        if name in has or f"x_{name}" in has:
             continue
         given = parameters.bounds(said[name]) if name == "bounds" else said[name]
         if given != _OWN[name]:

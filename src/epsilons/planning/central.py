@@ -393,7 +393,7 @@ class Plan(QuestionPlan):
                 f"method={method!r} finds the spread in the data: plan with a guess, such as "
                 "spread=0.1, to forecast its error for data with that spread."
             )
-        return self.forecasts[names.index(parameters.method(method, names))]
+        return self.forecasts[names.index(parameters.choice("method", method, names))]
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:

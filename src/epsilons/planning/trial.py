@@ -12,7 +12,6 @@ import numpy as np
 from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.errors import BudgetError
-from epsilons.frozen import now
 from epsilons.questions.mean import ADAPTIVE
 from epsilons.questions.question import Question
 from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
@@ -142,7 +141,7 @@ class Trial:
             return self.error_for(self.found, self.goal, "mse")
         squared = self if self.question.loss == "mse" else self.asking(loss="mse")
         numbers = getattr(getattr(answer.estimate, "margin", None), "numbers", 1)
-        return math.sqrt(now(squared.found.answer.risk) / numbers)
+        return math.sqrt(squared.found.answer.risk / numbers)
 
     @cached_property
     def pac(self) -> float:

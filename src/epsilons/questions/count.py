@@ -68,7 +68,6 @@ class Count(Question):
     KIND: ClassVar[str] = "Count"
     describes: ClassVar[str] = "how many people {file} has, or how many of them are in a category"
     every_method: ClassVar[tuple[str, ...]] = (_METHOD, _OPTIMAL)
-    LATER: ClassVar[tuple[str, ...]] = ("where",)
 
     NOT_TAKEN: ClassVar[Mapping[str, str]] = {
         "about": "about={} is invalid for a count, which is about exactly these people. Leave "

@@ -48,16 +48,9 @@ class Covariance(soft_cells.SoftQuestion):
     describes: ClassVar[str] = "how two columns of {file} are related"
     truth: ClassVar[str] = "the covariance, the slope and the correlation of"
     moments: ClassVar[str] = "both columns, their squares and their product"
-    RENAMED: ClassVar[Mapping[str, str]] = {
-        "x": "values",
-        "y": "beside",
-        "x_bounds": "bounds",
-        "y_bounds": "beside_bounds",
-    }
-    NOT_TAKEN: ClassVar[Mapping[str, str]] = {
-        **{former: f"{former} is {name} now." for name, former in RENAMED.items()},
-        **soft_cells.not_taken(statistic, "the product of both units"),
-    }
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(
+        statistic, "the product of both units"
+    )
     ADVICE: ClassVar[Mapping[str, str]] = {
         "x": "name the first column, or give an array.",
         "y": "name the second column, or give an array.",

@@ -76,7 +76,6 @@ class Frequencies(Question):
 
     statistic: ClassVar[str] = "frequencies"
     KIND: ClassVar[str] = "Frequencies"
-    LATER: ClassVar[tuple[str, ...]] = ("by", "groups")
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     of_shares: ClassVar[bool] = True
     weighable: ClassVar[bool] = True

@@ -107,7 +107,6 @@ class Mean(Question):
     weighable_sample: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
     range_may_be_found: ClassVar[bool] = True
-    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "shrink", "where")
 
     values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY

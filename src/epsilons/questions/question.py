@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import Field, dataclass, replace
 from fractions import Fraction
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
@@ -314,8 +313,7 @@ class Answer:
         method: the name of the rule that was used.
         n: the number of people; None if the release does not state it.
         n_is_noisy: whether `n` is a noisy count.
-        risk: the risk of the estimate, in data units, for the loss of the question; or a function
-            that returns it and holds no data.
+        risk: the risk of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
         spent: the amount that a person spends, as a function of their budget.
         weighing: the estimator on a unit range, for the actual or expected people; None if it is
@@ -330,7 +328,7 @@ class Answer:
     method: str
     n: int | None
     n_is_noisy: bool = False
-    risk: float | partial[float]
+    risk: float
     exact: bool
     spent: Spending
     weighing: Weighing | None = None
@@ -389,8 +387,6 @@ class Question(ABC):
             None for the largest possible.
         KIND: the name of this question in hashes of ledgers; it does not change if the class is
             renamed.
-        RENAMED: fields with their former names, which ledgers use.
-        LATER: fields that earlier versions did not have.
         weighable: whether people can have weights.
         weighable_sample: whether people can have weights if they are a sample of a population.
         NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
@@ -419,8 +415,6 @@ class Question(ABC):
     range_may_be_found: ClassVar[bool] = False
     supposed: ClassVar[float | None] = None
     KIND: ClassVar[str]
-    RENAMED: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    LATER: ClassVar[tuple[str, ...]] = ()
     weighable: ClassVar[bool] = False
     weighable_sample: ClassVar[bool] = False
     NOT_TAKEN: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -503,7 +497,7 @@ class Question(ABC):
                 "frequencies."
             )
         if not isinstance(self.method, str) or self.method != "auto":
-            parameters.method(self.method, ("auto", *self.methods(neighbours)))
+            parameters.choice("method", self.method, ("auto", *self.methods(neighbours)))
 
     def check_call(self, call: Call) -> None:
         """Reject declarations about people, and weights, for which no useful interval is proven.

@@ -187,7 +187,7 @@ MOST_WEIGHTS: Final = 64
 
 
 class Asked(NamedTuple):
-    """The interval to compute from noisy sums. Proof: docs/proofs/add-remove.md (10), (19).
+    """The interval to compute from noisy sums. Proof: docs/proofs/add-remove.md (10), (17).
 
     Attributes:
         largest: the largest weight of a sample, or 0 for an interval of the weighted mean itself.
@@ -378,7 +378,7 @@ class OneMean(Behind, ABC):
         return self._leading(goal, total, self._sum_scale)
 
 
-@storable("risk.OpenRatio", since="0.3.0")
+@storable("risk.OpenRatio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(OneMean):
     """Margin of the mean of an unknown number of people: a ratio of two noisy sums.
@@ -475,7 +475,7 @@ class OnRungs(OneMean):
         return total * total / square if square > 0.0 else math.inf
 
 
-@storable("risk.OpenMean", since="0.3.0")
+@storable("risk.OpenMean")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMean(OnRungs, Ratio):
     """Margin of the mean of an unknown number of people, from a list of their possible weights.
@@ -485,7 +485,7 @@ class RatioMean(OnRungs, Ratio):
     """
 
 
-@storable("risk.OpenCut", since="0.3.0")
+@storable("risk.OpenCut")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCut(Ratio):
     """Margin of a ratio of two noisy sums, on a range that was estimated from the data.
@@ -500,7 +500,7 @@ class RatioCut(Ratio):
         return not assumption.sampled and holds_on_any_range(assumption)
 
 
-@storable("risk.RatioTotal", since="0.3.0")
+@storable("risk.RatioTotal")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioTotal(Ratio):
     """Margin of the sum of values of an unknown number of people, who all have the same weight.
@@ -549,7 +549,7 @@ class RatioTotal(Ratio):
         return both / (float(self.law.steps) * self.largest) ** 2
 
 
-@storable("risk.OpenCells", since="0.3.0")
+@storable("risk.OpenCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCells(Behind):
     """Margin of the shares of an unknown number of people.

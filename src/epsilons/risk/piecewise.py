@@ -101,7 +101,7 @@ def noise(window: AnswerWindow, epsilon: Floats, value: Floats) -> Floats:
     return found.square - short - (value - 0.5) ** 2
 
 
-@storable("risk.ReportedPiecewise", since="0.3.0")
+@storable("risk.ReportedPiecewise")
 @dataclass(frozen=True, eq=False)
 class ReportedPiecewise(Reported):
     """Margin of a mean from piecewise reports, some of which may be one bit.

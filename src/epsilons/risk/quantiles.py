@@ -460,7 +460,7 @@ def _closed(
     return inverted(shares, q, edges, refutes, refutes)
 
 
-@storable("risk.AnsweredQuantiles", since="0.3.0")
+@storable("risk.AnsweredQuantiles")
 @dataclass(frozen=True, eq=False)
 class AnsweredQuantiles(QuantilesMargin):
     """Margin of quantiles of people who answered, from a table of people with public budgets.
@@ -620,7 +620,7 @@ class SelectedQuantiles(QuantilesMargin):
         return min(ends), max(ends)
 
 
-@storable("risk.NestedQuantiles", since="0.3.0")
+@storable("risk.NestedQuantiles")
 @dataclass(frozen=True, eq=False)
 class NestedQuantiles(QuantilesMargin):
     """Margin of quantiles that were selected privately, each with one of nested intervals.

@@ -170,7 +170,7 @@ class WeighedCells(AroundCells):
 # Shares with a separately released total.
 
 
-@storable("risk.OpenTotalled", since="0.3.0")
+@storable("risk.OpenTotalled")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalledCells(RatioCells):
     """Margin of the shares of an unknown number of people, with a separate noisy total.

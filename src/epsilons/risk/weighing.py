@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 
@@ -171,7 +171,6 @@ class Weighing:
             have the same value.
     """
 
-    LATER: ClassVar = ("cube", "squares")
     weights: Floats
     counts: Integers
     scale: float

@@ -37,9 +37,6 @@ _ROUNDED: Final = 1e-6
 _CLOSE: Final = 1e-9
 """Tolerance between a value and its recomputation from the draw, as a fraction of the range."""
 
-_CLIPPED: Final = ("0.2.0",)
-"""Versions that published means of groups even if their intervals did not contain them."""
-
 _AMONG: Final = 0.1
 """The standard deviation between groups that shrinkage assumes, as a fraction of the range."""
 
@@ -445,8 +442,6 @@ def _by_group(release: Any, margin: Any, value: _Numbers, *, shrunk: bool) -> bo
     with np.errstate(over="ignore"):
         plain = np.where(some, np.clip(first / np.where(some, total, 1.0), 0.0, 1.0), 0.5)
     refuted = np.flatnonzero((plain < low - _CLOSE) | (plain > high + _CLOSE))
-    if release.version in _CLIPPED:
-        refuted = refuted[:0]
     held = np.setdiff1d(np.arange(len(plain)), refuted)
     if not _near(found[held], plain[held], 1.0):
         return False

@@ -263,7 +263,9 @@ def verify_command(
         if categories is not None:
             question = ep.Frequencies([], categories=range(categories), method=rule)
         # Accept only rules: a method that draws twice has no mechanism before its first draw.
-        parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
+        parameters.choice(
+            "method", method, ("auto", *(RULES if categories is None else FREQUENCY_RULES))
+        )
         there = Absent(people.levels, people.counts)
         rehearsal = rehearse(question, there, terms_for(people, neighbours))
         name, mechanism = rehearsal.answer.method, rehearsal.draws[-1].mechanism

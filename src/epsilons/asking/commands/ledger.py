@@ -210,16 +210,11 @@ def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
 @LEDGER.command()
 @WHERE
 @click.option("--head", help="An end of the chain that was kept elsewhere.")
-@click.option("--since", metavar="HEAD", help="Replay only what happened after this head.")
 @options.JSON
-def check(ledger_at: str, head: str | None, since: str | None, as_json: bool) -> None:
-    """Replay every charge; exit code 4 if another program has modified the ledger.
-
-    With --since, only what happened after that head is replayed. What was written earlier is not
-    checked again.
-    """
+def check(ledger_at: str, head: str | None, as_json: bool) -> None:
+    """Replay every charge; exit code 4 if another program has modified the ledger."""
     with ep.Ledger(ledger_at) as ledger:
-        found = ledger.check(head, since=since)
+        found = ledger.check(head)
     spoken.tell(found.to_dict(), str(found) if found.holds else "", as_json=as_json)
     found.require()
 

@@ -14,7 +14,7 @@ import click
 from epsilons import Budgets
 from epsilons.asking.table import STATISTICS
 from epsilons.errors import ArgumentError
-from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, did_you_mean, related
+from epsilons.parameters import CHOICES, MISSING, did_you_mean, related
 from epsilons.results import report
 from epsilons.results.report.shown import Shown
 
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 else:  # generic only in later versions of click
     Parameter = click.ParamType
     _Choice = click.Choice
-
-_HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eager": True}
 
 
 class _Level(Parameter):
@@ -136,26 +134,12 @@ class _Related(Parameter):
 
 
 class _Method(_Choice):
-    """A parameter type for a method. For a method that has moved, the error says where it is."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value in MOVED:
-            self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
-        return super().convert(value, param, ctx)
+    """A parameter type for a method. If a method is unknown, the error names a similar one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return the list of methods, and the most similar one."""
         told = super().get_invalid_choice_message(value, ctx)
         return told + did_you_mean(value, map(str, self.choices))
-
-
-def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
-    """Refuse `--assume`, an option of earlier versions, and say what to write instead."""
-    if given is not None:
-        about, related_ = FORMER.get(given, ("people|population", None))
-        told = {True: "yes", False: "no", None: "yes|no|DELTA"}[related_]
-        how = f"--about {about} --related {told}"
-        raise click.UsageError(f"--assume {given} is now written {how}.")
 
 
 def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
@@ -321,7 +305,6 @@ OPTIONS: Final = (
         help="Whether budgets may be related to values: in any way, not at all, or by at most this "
         "part of the range, such as 0.05.",
     ),
-    _of("related", "--assume", callback=_translated, **_HIDDEN),
     _word("loss", "mse", "Which error to minimize."),
     _of("confidence", type=float, default=0.95, show_default=True),
     _of("method"),  # a placeholder: `of` replaces it by the methods of each statistic
@@ -349,7 +332,9 @@ def refused(argument: str, why: str) -> Decorator:
 
     word = "value" if argument == "values" else argument.replace("_", "-")
     pair = 2 if argument.endswith("bounds") else 1
-    return click.option(f"--{word}", nargs=pair, callback=say, **_HIDDEN)
+    return click.option(
+        f"--{word}", nargs=pair, callback=say, hidden=True, expose_value=False, is_eager=True
+    )
 
 
 def of(

@@ -123,9 +123,9 @@ class _Unpaid:
         self.charge: Charge | None = None
         self._claim = claim
 
-    def open(self, question: str, *former: str) -> Releases | None:
+    def open(self, question: str) -> Releases | None:
         """Return the settled result, if the ledger has it. Nothing is opened."""
-        return None if self._claim is None else self._claim.look(question, *former)
+        return None if self._claim is None else self._claim.look(question)
 
     def sheet(self, data: Any, person: Any, weights: door.Weights | None) -> AccountSheet:
         """Return the data with the budgets that would be offered."""

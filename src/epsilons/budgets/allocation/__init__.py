@@ -272,7 +272,7 @@ def allocate(
     cells = parameters.cells(statistic, categories, edges)
     words = checked(about, related, loss, confidence)
     goal = goal_of(words, cells, guess_for(cells, spread))
-    parameters.method(method, ("auto", *rules_for(goal)))
+    parameters.choice("method", method, ("auto", *rules_for(goal)))
     return allocate_for(as_budgets(epsilon), goal, method)
 
 

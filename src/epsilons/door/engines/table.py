@@ -66,7 +66,7 @@ class Engine:
         streams: whether it has a streaming engine, and rows can be read in parts.
         remote: whether its session is remote and does not report progress.
         loose: whether a backend can allow entries whose type differs from their column's type.
-        reads: whether a column that does not have the required type can be parsed again, like the
+        reading: whether a column that does not have the required type can be parsed again, like the
             cells of a text file. Invalid cells become null, and Dask has no integers with nulls.
     """
 
@@ -90,7 +90,7 @@ class Engine:
     streams: bool = False
     remote: bool = False
     loose: bool = False
-    reads: bool = True
+    reading: bool = True
 
 
 _SPARK: Final = Engine("Spark", "spark", sql=True, nullable=True, collates=True)
@@ -133,7 +133,7 @@ ENGINES: Final[dict[str, Engine]] = {
         loose=True,
     ),
     "SQLFRAME": Engine("Sqlframe", "other"),
-    "DASK": Engine("Dask", "dask", reads=False, compares_null=True, windows=False, joins=False),
+    "DASK": Engine("Dask", "dask", reading=False, compares_null=True, windows=False, joins=False),
 }
 """Engines by their names in Narwhals. All other engines run the common expressions. They are
 refused if a step needs an expression that is specific to an engine: see `engine_of`."""

@@ -453,7 +453,9 @@ def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
     import narwhals as nw
 
     found = dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.Unknown)
-    return engine_of(table.frame).reads and (found or dtype in (nw.String, nw.Categorical, nw.Enum))
+    return engine_of(table.frame).reading and (
+        found or dtype in (nw.String, nw.Categorical, nw.Enum)
+    )
 
 
 def _as_cells(table: Columns, odd: Mapping[str, LabelKind]) -> Columns:
@@ -488,7 +490,7 @@ def with_whole(table: Columns, column: str) -> Columns:
     import narwhals as nw
 
     dtype = table.types[column]
-    if not (dtype.is_float() or dtype.is_decimal()) or not engine_of(table.frame).reads:
+    if not (dtype.is_float() or dtype.is_decimal()) or not engine_of(table.frame).reading:
         return table
     frame = table.frame.with_columns(in_query(column, dtype, "integers").alias(column))
     return replace(table, frame=frame, types={**table.types, column: nw.Int64()})

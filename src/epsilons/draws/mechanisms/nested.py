@@ -16,7 +16,7 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["Nested"]
 
 
-@storable("mechanisms.Nested", since="0.3.0")
+@storable("mechanisms.Nested")
 @dataclass(frozen=True, eq=False)
 class Nested:
     """Permute-and-flip that selects the first of nested intervals that is wide enough.

@@ -57,7 +57,7 @@ LOWS, HIGHS, RARE = _ends()
 freeze(LOWS, HIGHS, RARE)
 
 
-@storable("mechanisms.Octaves", since="0.3.0")
+@storable("mechanisms.Octaves")
 @dataclass(frozen=True, eq=False)
 class Octaves:
     """The weight of the people in each octave of the line, with independent noise in each octave.

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final, overload
+from typing import Any, Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -419,7 +419,6 @@ class SumAndSquares(_WeightedSum):
         parts: the factors a and b of both sums.
     """
 
-    LATER: ClassVar = ("parts",)
     kind = "sum and squares"
     released = "weighted sums of the values and of their squares plus noise"
     parts: tuple[Fraction, Fraction] = PARTS_OF_A_MEAN

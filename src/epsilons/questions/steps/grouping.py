@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,8 +13,6 @@ from epsilons.questions.question import Call, Sentences
 from epsilons.results.release import Groups, Scalar
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import OneGroup
-from epsilons.risk.weighing import Assumption
-from epsilons.types import Floats
 
 __all__ = [
     "METHODS",
@@ -203,7 +200,8 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
         value = float(margin.within(bounds, *terms)[0])
         return Scalar(value=value, raw=value, bounds=bounds, margin=OneGroup(margin))
     placed = margin.shrunk if question.shrink else margin.within
-    published: Any = partial(_published, margin, bounds, placed, terms)
+    means = placed(bounds, *terms)
+    clipped = np.array_equal(means, margin.means(bounds))
     return Groups(
         labels=counted.categories,
         bounds=bounds,
@@ -211,20 +209,9 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
         by=tuple(map(call.name_of, question.grouping.by)),
         public=question.groups_are == "public",
         outside=counted.cells.shape[1] % 2 == 1,
-        published=published,
+        published=None if clipped else tuple(means.tolist()),
         shrunk=question.shrink,
     )
-
-
-def _published(
-    margin: Any,
-    bounds: tuple[float, float],
-    placed: Callable[..., Floats],
-    terms: tuple[Assumption, float],
-) -> tuple[float, ...] | None:
-    """Return the means to publish; None if they are only clipped to the bounds."""
-    means = placed(bounds, *terms)
-    return None if np.array_equal(means, margin.means(bounds)) else tuple(means.tolist())
 
 
 def sentences(question: Any, neighbours: str) -> Sentences:

@@ -24,7 +24,7 @@ from epsilons.questions.steps.designs import Design, cell_design, cells_of
 from epsilons.questions.steps.grouping import estimate_of, table_goal
 from epsilons.questions.steps.ways import Read
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.goals import MeanGoal, claimed
+from epsilons.risk.goals import claimed
 from epsilons.risk.groups.margins import GroupedMeans, RatioGroups
 from epsilons.risk.groups.public import PublicGroupsEvenly
 from epsilons.types import Floats, Integers
@@ -75,14 +75,10 @@ def under_add_remove(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def _read(margin: Any, counted: door.Tally, call: Call, question: Any, total: float = 0.0) -> Read:
-    """Return the means. Their risk is computed when it is read."""
-    risk = partial(_leading, margin, question.goal, question.bounds)
+    """Return the means, and the leading term of their total squared error."""
+    leading = float(margin.leading(question.assumption).sum())
+    risk = float(question.goal.in_units(leading, question.bounds))
     return Read(estimate_of(counted, call, question, margin), risk, total=total)
-
-
-def _leading(margin: Any, goal: MeanGoal, bounds: tuple[float, float]) -> float:
-    """Return the leading term of the total squared error of all means, in data units."""
-    return float(goal.in_units(float(margin.leading(goal.assumption).sum()), bounds))
 
 
 def _rounding(counted: door.Tally, call: Call) -> float:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace as changed
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import sub
 from typing import Any, Protocol
 
@@ -56,15 +56,14 @@ class Read:
 
     Attributes:
         estimate: the result, with its margin.
-        risk: the risk of the estimate, in data units, for the loss of the question; or a function
-            that returns it and holds no data.
+        risk: the risk of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case, provided that the allocation's risk is one.
         total: the noisy sum of everyone's weights, under add/remove.
         weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """
 
     estimate: Estimate
-    risk: float | partial[float]
+    risk: float
     exact: bool = False
     total: float = 0.0
     weighing: Weighing | None = None

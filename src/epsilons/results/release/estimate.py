@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError, KindError
-from epsilons.frozen import Deferred, remembered, storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
 from epsilons.risk import margins
@@ -60,9 +59,6 @@ class Estimate:
             confidence; "" for the standard description.
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
-        reopens: whether intervals that noise pushed outside the limits are moved back into them.
-            It is False in releases of version 0.2.0. It is also False for estimates from local
-            reports, because these reports can be from that version.
     """
 
     kind: ClassVar[str]
@@ -78,7 +74,6 @@ class Estimate:
     among: ClassVar[bool] = True
     known_as: ClassVar[str] = ""
     adds: ClassVar[bool] = False
-    reopens: bool = cast(bool, Deferred(False))
 
     @property
     def ranks(self) -> tuple[float, ...]:
@@ -171,13 +166,7 @@ class Estimate:
         """The ends of its intervals, moved back into `limits` where noise pushed them outside."""
         return margins.reopened(ends, self.unclipped, self.limits)
 
-    def reopening(self) -> Self:
-        """The estimate for a new release: it reopens if a number was drawn outside the limits."""
-        opened = copy.copy(self)
-        vars(opened).pop("_remembered", None)  # intervals that were not reopened
-        vars(opened)["reopens"] = partial(self.drawn_outside)
-        return opened
-
+    @cached_property
     def drawn_outside(self) -> bool:
         """Whether a number was drawn outside the limits."""
         lo, hi = self.limits
@@ -185,8 +174,8 @@ class Estimate:
         return bool(((raw < lo) | (raw > hi)).any())
 
     def kept(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
-        """The ends of its intervals as this release states them."""
-        return self.reopened(ends) if self.reopens else ends
+        """The ends of its intervals, reopened if a number was drawn outside the limits."""
+        return self.reopened(ends) if self.drawn_outside else ends
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -275,7 +264,6 @@ class Scalar(Estimate):
         alike: whether nearly all values appeared equal when the range was estimated.
     """
 
-    LATER: ClassVar = ("reopens",)
     kind: ClassVar = "scalar"
     value: float
     raw: float
@@ -283,7 +271,6 @@ class Scalar(Estimate):
     margin: ScalarMargin
     sigma: float | None = None
     alike: bool = False
-    reopens: bool = cast(bool, Deferred(False))
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
@@ -432,7 +419,6 @@ class Cells(Estimate):
             Each category is then a tuple with one label per column. Empty for a single column.
     """
 
-    LATER: ClassVar = ("columns", "reopens")
     kind: ClassVar = "cells"
     in_percent: ClassVar[bool] = True
     whole: ClassVar[str] = "all people"
@@ -443,7 +429,6 @@ class Cells(Estimate):
     margin: CellsMargin
     other: Any = None
     columns: tuple[str | None, ...] = ()
-    reopens: bool = cast(bool, Deferred(False))
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 
 from epsilons.errors import ArgumentError
-from epsilons.frozen import Deferred, remembered, storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate, labelled, plain
 from epsilons.results.report import numbers
@@ -112,13 +112,11 @@ class Groups(Estimate):
         outside: whether some people may be in none of the groups. Shares are relative to all
             people, including these.
         compared: pairs of groups; their differences and ratios are shown with the means.
-        published: the published means, within the bounds; None if they are `margin.means`, as in
-            all releases of version 0.2.0.
+        published: the published means, within the bounds; None if they are `margin.means`.
         shrunk: whether the published means are shrunk toward the mean of all groups. Intervals and
             comparisons are computed without shrinkage.
     """
 
-    LATER: ClassVar = ("compared", "published", "shrunk", "reopens")
     kind: ClassVar = "groups"
     remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
@@ -130,9 +128,8 @@ class Groups(Estimate):
     public: bool = False
     outside: bool = False
     compared: tuple[tuple[Any, Any], ...] = ()
-    published: tuple[float, ...] | None = cast(Any, Deferred(None))
+    published: tuple[float, ...] | None = None
     shrunk: bool = False
-    reopens: bool = cast(bool, Deferred(False))
 
     def __post_init__(self) -> None:
         for first, second in self.compared:
@@ -208,7 +205,7 @@ class Groups(Estimate):
         ends = self.margin.difference(one, other, self.bounds, assumption, confidence)
         drawn = float(self.unclipped[one] - self.unclipped[other])
         found = margins.reopened(ends, drawn, (-self.unit, self.unit))
-        low, high = found if self.reopens else ends
+        low, high = found if self.drawn_outside else ends
         means = self.compared_by
         value = float(means[one] - means[other])
         nothing = found[0] <= -self.unit and found[1] >= self.unit

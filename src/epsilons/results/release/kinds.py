@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.frozen import Deferred, remembered, storable
+from epsilons.frozen import remembered, storable
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate, Scalar
 from epsilons.results.report import numbers
@@ -78,7 +79,7 @@ class VarianceEstimate(Scalar):
         return {**super().to_dict(assumption, confidence), "values": list(self.values)}
 
 
-@storable("release.Total", since="0.3.0")
+@storable("release.Total")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalEstimate(Scalar):
     """The sum of everyone's values.
@@ -118,7 +119,6 @@ class Pair(Estimate):
         columns: the names of both columns; empty for arrays.
     """
 
-    LATER: ClassVar = ("columns", "reopens")
     kind: ClassVar = "pair"
     whole: ClassVar[str] = "what a correlation can be"
     value: float
@@ -127,7 +127,6 @@ class Pair(Estimate):
     beside: Bounds
     margin: SoftMoments
     columns: tuple[str, ...] = ()
-    reopens: bool = cast(bool, Deferred(False))
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -159,10 +158,11 @@ class Pair(Estimate):
         """The covariance before it was clipped to its possible range."""
         return self.margin.raw_covariance * self.unit
 
+    @cached_property
     def drawn_outside(self) -> bool:
         """Whether the covariance or a mean was drawn outside its range."""
         means = (self.margin.raw_mean(i) for i in (0, 1))
-        return any(not 0.0 <= mean <= 1.0 for mean in means) or super().drawn_outside()
+        return any(not 0.0 <= mean <= 1.0 for mean in means) or super().drawn_outside
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
@@ -186,22 +186,12 @@ class Pair(Estimate):
     @remembered
     def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
         """The means of both columns."""
-        first, second = self._means(assumption, confidence, reopens=self.reopens)
-        return first, second
-
-    def _means(
-        self, assumption: Assumption, confidence: float, *, reopens: bool
-    ) -> Iterator[Estimated]:
-        """Yield the mean of each column, with its interval.
-
-        With `reopens`, an interval that noise pushed outside the range is moved back into it.
-        """
+        found = []
         for i, (low, high) in enumerate((self.bounds, self.beside)):
             mean = self.margin.mean(i, assumption, confidence)
-            ends = mean.interval
-            if reopens:
-                ends = margins.reopened(ends, self.margin.raw_mean(i), (0.0, 1.0))
-            yield Estimated(*(low + (high - low) * each for each in (mean.value, *ends)))
+            ends = margins.reopened(mean.interval, self.margin.raw_mean(i), (0.0, 1.0))
+            found.append(Estimated(*(low + (high - low) * at for at in (mean.value, *ends))))
+        return found[0], found[1]
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
@@ -240,7 +230,7 @@ class Pair(Estimate):
 
     def _known_means(self, assumption: Assumption, confidence: float) -> list[bool]:
         """Whether the mean of each column is informative."""
-        means = self._means(assumption, confidence, reopens=True)
+        means = self.means(assumption, confidence)
         return [
             verdict.precision_of(*mean, bounds).worth != "useless"
             for mean, bounds in zip(means, (self.bounds, self.beside), strict=True)
@@ -341,7 +331,6 @@ class CountEstimate(Estimate):
         margin: the margin of error, which depends only on the noise.
     """
 
-    LATER: ClassVar = ("reopens",)
     kind: ClassVar = "count"
     whole: ClassVar[str] = "the number"
     among: ClassVar[bool] = False
@@ -349,7 +338,6 @@ class CountEstimate(Estimate):
     raw: int
     law: DiscreteLaplace
     margin: Counting = Counting()
-    reopens: bool = cast(bool, Deferred(False))
 
     unit: ClassVar[float] = 1.0
     limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
@@ -382,7 +370,7 @@ class CountEstimate(Estimate):
         return _people_sheet(self, release, ())
 
 
-@storable("release.CountOfSome", since="0.3.0")
+@storable("release.CountOfSome")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SomeEstimate(Scalar):
     """The number of people in a category, among a public number of people.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,8 +80,7 @@ class Release(Derived, Shown, stored.Stated):
         date: the date of the release in UTC, as YYYY-MM-DD.
         version: the version of epsilons that made it.
         ledger: its entry in a ledger; None if it was not charged to a ledger.
-        person: the unit of privacy: "row", the name of the column of ids, or "" if the release is
-            from a version before 0.3.0.
+        person: the unit of privacy: "row", the name of the column of ids, or "" in the local model.
         menu: the sentence on words that stand for budgets; "" without a menu.
 
     Examples:
@@ -94,7 +93,6 @@ class Release(Derived, Shown, stored.Stated):
         True
     """
 
-    LATER: ClassVar = ("ledger", "person", "menu")
     statistic: str
     estimate: Estimate
     n: int | None
@@ -105,7 +103,7 @@ class Release(Derived, Shown, stored.Stated):
     related: bool | float
     loss: str
     confidence: float
-    risk: float = cast(float, frozen.Deferred())
+    risk: float
     exact: bool
     spent: Spending
     expected: Expected | None = None

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -173,7 +173,6 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         True
     """
 
-    LATER: ClassVar = ("title",)
     each: tuple[Release, ...]
     spent: Spending
     mechanism: Any

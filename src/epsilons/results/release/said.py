@@ -488,12 +488,11 @@ def made_words(release: Release, *, column: bool = True) -> str:
     if release.name is not None and column:
         said += f', from the column "{short(release.name)}"'
     if release.ledger is not None:
-        said += f', charged to a ledger as "{short(release.ledger.name)}"'
-        if release.ledger.drawn:
-            said += (
-                f". Drawn at {release.ledger.drawn} from the data that were given then: this "
-                "name has this answer, whichever data are given with it later"
-            )
+        said += (
+            f', charged to a ledger as "{short(release.ledger.name)}". Drawn at '
+            f"{release.ledger.drawn} from the data that were given then: this name has this "
+            "answer, whichever data are given with it later"
+        )
     return f"{said}."
 
 

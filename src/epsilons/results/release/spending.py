@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, cast, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from epsilons import words
 from epsilons.budgets.levels import budgets_of_people, budgets_of_units
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.frozen import Deferred, storable
+from epsilons.frozen import storable
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Integers
 
@@ -196,7 +196,7 @@ class ByLevel(Spending):
         return repr(self.rows)
 
 
-@storable("release.PerWeight", since="0.3.0")
+@storable("release.PerWeight")
 @dataclass(frozen=True, eq=False, repr=False)
 class PerWeight(ByLevel):
     """Spending of people who have weights: rows are for someone of average weight.
@@ -287,8 +287,8 @@ class AllOfIt(Spending):
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP_LOCALLY
-    levels: Floats = cast(Floats, Deferred())  # noqa: RUF009
-    people: Integers = cast(Integers, Deferred())  # noqa: RUF009
+    levels: Floats
+    people: Integers
 
     def at(self, levels: Floats) -> Floats:
         """Return what a person spends at each budget: all of it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from epsilons import frozen, made
 from epsilons.errors import ArgumentError
@@ -180,16 +180,14 @@ class Entry:
         name: the name of the release in the ledger.
         head: the end of the ledger's hash chain at that time: NUMBER:HASH, and under add/remove a
             keyed hash. `ledger.check(head=…)` checks that the ledger still has these entries.
-        drawn: the time in UTC, to the second, when the result was drawn; "" for releases of version
-            0.2.0, which did not record it.
+        drawn: the time in UTC, to the second, when the result was drawn.
         held: earlier claims that were still open and reserved part of everyone's budget. Each is
             given by its name, followed by its limit: "january (share=1/12)".
     """
 
-    LATER: ClassVar = ("drawn", "held")
     name: str
     head: str
-    drawn: str = ""
+    drawn: str
     held: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

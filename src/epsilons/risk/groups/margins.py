@@ -351,7 +351,6 @@ class GroupedMeans(GroupMargins):
         others: number of table cells that add up to the second cell of a group.
     """
 
-    LATER: ClassVar = ("others",)
     weighing: Weighing
     slack: float
     drawn: Floats
@@ -628,7 +627,7 @@ class RatioReach(Reach):
         return Leaning(weights, np.ones(len(weights)) if self.people is None else self.people)
 
 
-@storable("risk.OpenGroups", since="0.3.0")
+@storable("risk.OpenGroups")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioGroups(Behind, GroupMargins):
     """Margin of means by group, for an unknown number of people and private membership.
@@ -652,7 +651,6 @@ class RatioGroups(Behind, GroupMargins):
         others: number of table cells that add up to the second cell of a group.
     """
 
-    LATER: ClassVar = ("others",)
     weights_of: Integers
     drawn: Floats
     scale: float

@@ -276,12 +276,11 @@ class PublicGroups(Margin):
         return _SPLITS
 
 
-@storable("risk.PublicGroupsEvenly", since="0.3.0")
+@storable("risk.PublicGroupsEvenly")
 @dataclass(frozen=True, eq=False)
 class PublicGroupsEvenly(PublicGroups):
     """`PublicGroups` with a fixed split where budgets are sampled together with the values.
 
-    Releases of version 0.2 keep the intervals of `PublicGroups`.
     Proof: docs/proofs/parallel.md (5).
     """
 

@@ -7,7 +7,6 @@ from dataclasses import fields
 import numpy as np
 
 from epsilons.errors import KindError
-from epsilons.risk.former import Former, FormerGroups
 from epsilons.risk.groups.margins import GroupedMeans, GroupMargins, RatioGroups
 from epsilons.risk.margins import Behind, CellsMargin, RatioCells
 from epsilons.risk.shares import TotalledCells, WeighedCells
@@ -83,8 +82,7 @@ def within(
     if isinstance(margin, RatioCells):
         weights = np.array([margin.largest]) if margin.counted is None else margin.counted.weights
         known = {each.name: getattr(margin, each.name) for each in fields(Behind)}
-        kind = FormerGroups if isinstance(margin, Former) else RatioGroups
-        means = kind(
+        means = RatioGroups(
             **known,
             weights_of=weights,
             drawn=pairs,

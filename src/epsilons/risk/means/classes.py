@@ -85,7 +85,7 @@ class ClassGoal(MeanGoal):
         return False
 
 
-@storable("risk.WeighedClasses", since="0.3.0")
+@storable("risk.WeighedClasses")
 @dataclass(frozen=True, eq=False)
 class WeighedClasses(Weighed):
     """Margin of a mean of a sample of people with weights, given classes of equal weight.

@@ -261,7 +261,7 @@ class TestedSpreading(Spreading):
         return curve if self.assumption.related is not False else min(found, curve)
 
 
-@storable("risk.LorenzMean", since="0.3.0")
+@storable("risk.LorenzMean")
 @dataclass(frozen=True, eq=False)
 class LorenzMean(Weighed):
     """Margin of a weighted mean of people with public budgets, by a test of each possible mean.
@@ -351,7 +351,7 @@ class LorenzMean(Weighed):
         return self._sampling(beta, part)
 
 
-@storable("risk.LorenzSpread", since="0.3.0")
+@storable("risk.LorenzSpread")
 @dataclass(frozen=True, eq=False)
 class LorenzSpread(LorenzMean, WeighedSpread):
     """Margin of a weighted mean and its spread, by a test of each possible mean.
@@ -406,7 +406,7 @@ class LorenzSpread(LorenzMean, WeighedSpread):
 # Shares of people with public budgets. Each share is a mean of values 0 and 1.
 
 
-@storable("risk.LorenzCells", since="0.3.0")
+@storable("risk.LorenzCells")
 @dataclass(frozen=True, eq=False)
 class LorenzCells(WeighedCells):
     """Margin of the shares of people with public budgets, by a test of each possible share.

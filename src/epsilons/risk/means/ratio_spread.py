@@ -37,7 +37,7 @@ _STEEPEST: Final = 60.0
 """Largest rate, relative to 1/(largest weight); its exponential does not overflow."""
 
 
-@storable("risk.RatioSpread", since="0.3.0")
+@storable("risk.RatioSpread")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioSpread(OnRungs):
     """Margin of the mean of an unknown number of people, with the spread of their values.

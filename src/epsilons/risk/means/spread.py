@@ -646,7 +646,7 @@ class WeighedAdaptively(WeighedSpread):
         return self.among if assumption.related is False else 1
 
 
-@storable("risk.WeighedInStages", since="0.3.0")
+@storable("risk.WeighedInStages")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeighedInStages(WeighedAdaptively):
     """Margin of a weighted mean, with weights chosen by a first stage, and a sharper union bound.

@@ -116,7 +116,7 @@ def _line_root(line: tuple[float, float], sizes: Sizes) -> float:
     return math.sqrt(max(a * a * sizes.x + 2.0 * a * b * mixed + b * b * sizes.y, 0.0))
 
 
-@storable("risk.WeighedForms", since="0.3.0")
+@storable("risk.WeighedForms")
 @dataclass(frozen=True, eq=False)
 class WeighedForms(WeighedTests):
     """Margin of moments with direct tests, for people with public budgets.
@@ -202,7 +202,7 @@ _WORTH: Final = 0.01
 """Smallest gain that is searched for, relative to the distance of an end from the estimate."""
 
 
-@storable("risk.VariedForms", since="0.3.0")
+@storable("risk.VariedForms")
 @dataclass(frozen=True, eq=False)
 class VariedForms(WeighedForms, VariedTests):
     """Margin of a variance from a noisy sum and a noisy sum of squares.

@@ -372,7 +372,7 @@ def _terms(weighing: Weighing, assumption: Assumption) -> Terms:
     return Spreading(weighing, assumption).terms
 
 
-@storable("risk.WeighedTests", since="0.3.0")
+@storable("risk.WeighedTests")
 @dataclass(frozen=True, eq=False)
 class WeighedTests(TestedMoments, WeighedMoments):
     """Margin of moments with direct tests, for people with public budgets.
@@ -463,7 +463,7 @@ class WeighedTests(TestedMoments, WeighedMoments):
         return by_range, np.sqrt(n * squares)
 
 
-@storable("risk.VariedTests", since="0.3.0")
+@storable("risk.VariedTests")
 @dataclass(frozen=True, eq=False)
 class VariedTests(WeighedTests):
     """Margin of a variance from a noisy sum and a noisy sum of squares.
@@ -511,7 +511,7 @@ def _with_none(values: Floats) -> Floats:
     return np.append(values, np.zeros((*values.shape[:-1], 1)), axis=-1)
 
 
-@storable("risk.AnsweredTests", since="0.3.0")
+@storable("risk.AnsweredTests")
 @dataclass(frozen=True, eq=False)
 class AnsweredTests(TestedMoments):
     """Margin of moments with direct tests, of the people who answered, if budgets are public.
@@ -587,7 +587,7 @@ class AnsweredTests(TestedMoments):
         return min(unit, function.reach**2)
 
 
-@storable("risk.OpenTests", since="0.3.0")
+@storable("risk.OpenTests")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioTests(TestedMoments, RatioMoments):
     """Margin of moments with direct tests, of an unknown number of people.

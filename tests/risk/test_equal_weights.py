@@ -1,7 +1,4 @@
-"""If noisy counts of people decide whether weights are equal, a part of β is reserved for counts.
-
-Earlier versions did not reserve it if weights were equal. Their releases keep their intervals.
-"""
+"""A part of β is reserved for noisy counts of people that decide whether weights are equal."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ import numpy as np
 import pytest
 
 from epsilons.draws.noise import Laplaces
-from epsilons.frozen import from_plain, to_plain
-from epsilons.risk import former
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.groups.margins import RatioGroups
-from epsilons.risk.margins import Behind, Ratio, RatioCells, RatioCut, RatioMean
+from epsilons.risk.margins import Behind, Ratio, RatioCells, RatioCut
 from epsilons.risk.means import ratio
 from epsilons.risk.moments.margins import Function
 from epsilons.risk.moments.tested import RatioTests
@@ -45,17 +40,13 @@ GROUPS: dict[str, Any] = {
     "slack": 1.0,
     "outside": False,
 }
-MADE: dict[str, tuple[type[Behind], type[Behind], dict[str, Any]]] = {
-    "cut": (RatioCut, former.FormerCut, TWO),
-    "two sums": (Ratio, former.FormerRatio, TWO),
-    "cells": (RatioCells, former.FormerCells, CELLS),
-    "totalled": (
-        TotalledCells,
-        former.FormerTotalled,
-        {**CELLS, "whole": 15_000.0, "whole_scale": 9.0},
-    ),
-    "moments": (RatioTests, former.FormerTests, {**CELLS, "slack": 0.0}),
-    "groups": (RatioGroups, former.FormerGroups, GROUPS),
+MADE: dict[str, tuple[type[Behind], dict[str, Any]]] = {
+    "cut": (RatioCut, TWO),
+    "two sums": (Ratio, TWO),
+    "cells": (RatioCells, CELLS),
+    "totalled": (TotalledCells, {**CELLS, "whole": 15_000.0, "whole_scale": 9.0}),
+    "moments": (RatioTests, {**CELLS, "slack": 0.0}),
+    "groups": (RatioGroups, GROUPS),
 }
 
 
@@ -84,40 +75,21 @@ def ends(margin: Any, assumption: Assumption, beta: float) -> list[float]:
 def test_equal_weights_that_counts_chose_leave_counts_their_part(
     name: str, assumption: Assumption, part: float
 ) -> None:
-    new, old, given = MADE[name]
+    kind, given = MADE[name]
     if name == "groups" and assumption is NEAR:
         part = 1 / 3  # the share of a group is treated as related in any way
-    alone = new(**given)
-    told, earlier = new(**given, counted=COUNTED), old(**given, counted=COUNTED)
+    alone, told = kind(**given), kind(**given, counted=COUNTED)
     wider = ends(alone, assumption, BETA * (1.0 - part))
     assert ends(told, assumption, BETA) == pytest.approx(wider, rel=1e-9)
-    assert ends(earlier, assumption, BETA) == ends(alone, assumption, BETA)
-    assert (ends(told, assumption, BETA) == ends(earlier, assumption, BETA)) == (part == 0.0)
+    assert (ends(told, assumption, BETA) == ends(alone, assumption, BETA)) == (part == 0.0)
 
 
 def test_means_of_groups_leave_counts_their_part() -> None:
     alone = RatioGroups(**GROUPS)
     told = RatioGroups(**GROUPS, counted=COUNTED)
-    earlier = former.FormerGroups(**GROUPS, counted=COUNTED)
     for assumption, part in ((RELATED, 0.1), (NEAR, 0.1), (UNRELATED, 0.0)):
         wider = np.array(alone.unit(assumption, 1.0 - BETA * (1.0 - part)))
         assert np.array(told.unit(assumption, 1.0 - BETA)) == pytest.approx(wider, rel=1e-9)
-        whole = np.array(alone.unit(assumption, 1.0 - BETA))
-        assert np.array(earlier.unit(assumption, 1.0 - BETA)).tolist() == whole.tolist()
-
-
-def test_earlier_kinds_are_read_as_themselves() -> None:
-    for new, old, given in MADE.values():
-        kinds = []
-        for made in (new, old):
-            plain = to_plain(made(**given, counted=COUNTED))
-            assert type(from_plain(plain)) is made
-            kinds.append(plain["is"])
-        assert kinds[0] != kinds[1]
-        assert kinds[0].startswith("risk.Open")
-    means = {**TWO, "rungs": np.array([5])}
-    assert to_plain(former.FormerMean(**means))["is"] == "risk.RatioMean"
-    assert to_plain(RatioMean(**means))["is"] == "risk.OpenMean"
 
 
 STRICT, OTHERS = 20_000, 1_000_000
@@ -125,7 +97,7 @@ RATES = (0.001, 1.0)
 HEAVY = 1000
 
 
-def missed(kind: type[Any], beta: float) -> float:
+def missed(beta: float) -> float:
     """Return the exact probability that an interval misses, if counts choose the weights.
 
     Strict people have the value 1, and all others 0. Here weights are unequal only if noise makes
@@ -135,12 +107,12 @@ def missed(kind: type[Any], beta: float) -> float:
     """
     n, truth = STRICT + OTHERS, STRICT / (STRICT + OTHERS)
     weights = np.array([1, HEAVY])
-    given = {"law": Laplaces(1), "scheme": ratio.TWO_SUMS, "slack": 0.0}
+    given: dict[str, Any] = {"law": Laplaces(1), "scheme": ratio.TWO_SUMS, "slack": 0.0}
 
     def unequal(noise: int) -> tuple[float, float]:
         counts = LevelCount((STRICT + noise, OTHERS), RATES, weights)
         drawn = (float(STRICT), float(STRICT + HEAVY * OTHERS))
-        margin = kind(**given, largest=HEAVY, equal=False, drawn=drawn, counted=counts)
+        margin = RatioCut(**given, largest=HEAVY, equal=False, drawn=drawn, counted=counts)
         low, high = margin.unit(RELATED, 1.0 - beta)
         return float(low), float(high)
 
@@ -158,7 +130,7 @@ def missed(kind: type[Any], beta: float) -> float:
     counts = LevelCount((STRICT, OTHERS), RATES, np.array([1000, 1000]))
     drawn = (truth * unit * n, unit * n)
     wide = {**given, "law": Laplaces(1000)}
-    margin = kind(**wide, largest=1000, equal=True, drawn=drawn, counted=counts)
+    margin = RatioCut(**wide, largest=1000, equal=True, drawn=drawn, counted=counts)
     low, high = margin.unit(RELATED, 1.0 - beta)
     a, b = 1000.0 * max(truth, 1.0 - truth), 1000.0 * min(truth, 1.0 - truth)
 
@@ -172,7 +144,5 @@ def missed(kind: type[Any], beta: float) -> float:
 
 
 def test_counts_that_choose_against_people_miss_no_more_often_than_stated() -> None:
-    """Intervals of earlier releases miss with probability above β. Those of new releases do not."""
     for beta in (0.01, 0.05):
-        assert missed(former.FormerCut, beta) > 1.05 * beta
-        assert missed(RatioCut, beta) < beta
+        assert missed(beta) < beta
