@@ -418,8 +418,9 @@ def _ends(
     assumptions = pair[0].assumption, pair[1].assumption
     margins, beta = (first.margin, second.margin), 1.0 - level
     planned = not compared.random_budgets(assumptions)
+    exact = not (first.rounding or second.rounding)  # otherwise only intervals include the rounding
     if all(isinstance(each, Scalar) for each in (first, second)) and all(
-        isinstance(each, Weighed) for each in margins
+        exact and isinstance(each, Weighed) for each in margins
     ):
         two = compared.TwoMeans(margins, (first.raw, second.raw), first.bounds, assumptions, beta)
         lo, hi = first.bounds
@@ -435,7 +436,7 @@ def _ends(
     reach: float | None = None
     if isinstance(first, kinds.CountEstimate):
         reach = compared.count_reach((first.law, second.law), beta)
-    elif all(isinstance(margin, WeighedCells) for margin in margins):
+    elif all(exact and isinstance(margin, WeighedCells) for margin in margins):
         reach = compared.shares_reach(margins, assumptions, beta)
     if reach is None:
         return (c - b, d - a), factors, False
@@ -478,7 +479,8 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
         raise KindError("differences needs two groups: this release has one.")
     assumption, margin = release.assumption, estimate.margin
     level = 1.0 - (1.0 - confidence) / len(pairs)
-    far = margin.apart(assumption, confidence) if isinstance(margin, WeighedCells) else None
+    exact = isinstance(margin, WeighedCells) and not estimate.rounding
+    far = margin.apart(assumption, confidence) if exact else None
     groups = isinstance(estimate, grouped.Groups) and len(labels) <= _TESTED
     if far is not None:
         raw = estimate.raw
@@ -541,7 +543,7 @@ def combined_of(release: Release, weights: Mapping[Any, float], confidence: floa
     assumption, margin = release.assumption, estimate.margin
     if name == "groups":
         low, high = margin.combination(vector, estimate.bounds, assumption, confidence)
-    elif isinstance(margin, WeighedCells):
+    elif isinstance(margin, WeighedCells) and not estimate.rounding:
         low, high = margin.combination(estimate.raw, vector, assumption, confidence)
     else:
         level = 1.0 - (1.0 - confidence) / max(int(np.count_nonzero(vector)), 1)

@@ -63,6 +63,8 @@ class Estimate:
         reopens: whether intervals that noise pushed outside the limits are moved back into them.
             It is False in releases of version 0.2.0. It is also False for estimates from local
             reports, because these reports can be from that version.
+        rounding: the largest difference, as a fraction of the range, between what is estimated with
+            people's weights and with these weights rounded.
     """
 
     kind: ClassVar[str]
@@ -79,6 +81,7 @@ class Estimate:
     known_as: ClassVar[str] = ""
     adds: ClassVar[bool] = False
     reopens: bool = cast(bool, Deferred(False))
+    rounding: float = 0.0
 
     @property
     def ranks(self) -> tuple[float, ...]:
@@ -188,6 +191,14 @@ class Estimate:
         """The ends of its intervals as this release states them."""
         return self.reopened(ends) if self.reopens else ends
 
+    def widened(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The ends of its intervals, moved apart by the rounding of weights."""
+        if not self.rounding:
+            return ends
+        far, (lo, hi) = self.rounding * self.unit, self.limits
+        low, high = np.maximum(ends[0] - far, lo), np.minimum(ends[1] + far, hi)
+        return (low, high) if np.ndim(low) else (float(low), float(high))
+
     @property
     def limits(self) -> tuple[float, float]:
         """The smallest and largest possible value of its numbers; infinite where unknown."""
@@ -275,7 +286,7 @@ class Scalar(Estimate):
         alike: whether nearly all values appeared equal when the range was estimated.
     """
 
-    LATER: ClassVar = ("reopens",)
+    LATER: ClassVar = ("reopens", "rounding")
     kind: ClassVar = "scalar"
     value: float
     raw: float
@@ -284,11 +295,13 @@ class Scalar(Estimate):
     sigma: float | None = None
     alike: bool = False
     reopens: bool = cast(bool, Deferred(False))
+    rounding: float = 0.0
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A confidence interval, with at least this confidence."""
-        return self.kept(self.margin.interval(self.raw, self.bounds, assumption, confidence))
+        ends = self.margin.interval(self.raw, self.bounds, assumption, confidence)
+        return self.kept(self.widened(ends))
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -402,7 +415,10 @@ class Scalar(Estimate):
         """The standard deviation of the data; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
             return None
-        return self.margin.spread(self.bounds, assumption, confidence)
+        found = self.margin.spread(self.bounds, assumption, confidence)
+        far = self.rounding * self.unit**2
+        low, high = max(found.low**2 - far, 0.0) ** 0.5, (found.high**2 + far) ** 0.5
+        return found._replace(low=low, high=min(high, self.unit / 2.0)) if far else found
 
     def found(self) -> dict[str, float]:
         """The centre and the standard deviation that define the estimated range, as plain data."""
@@ -432,7 +448,7 @@ class Cells(Estimate):
             Each category is then a tuple with one label per column. Empty for a single column.
     """
 
-    LATER: ClassVar = ("columns", "reopens")
+    LATER: ClassVar = ("columns", "reopens", "rounding")
     kind: ClassVar = "cells"
     in_percent: ClassVar[bool] = True
     whole: ClassVar[str] = "all people"
@@ -442,6 +458,7 @@ class Cells(Estimate):
     categories: tuple[Any, ...]
     margin: CellsMargin
     other: Any = None
+    rounding: float = 0.0
     columns: tuple[str | None, ...] = ()
     reopens: bool = cast(bool, Deferred(False))
 
@@ -489,17 +506,17 @@ class Cells(Estimate):
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the share of each category."""
-        return self.kept(self.margin.intervals(self.raw, assumption, confidence))
+        return self.kept(self.widened(self.margin.intervals(self.raw, assumption, confidence)))
 
     @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous confidence intervals for all shares."""
-        return self.kept(self.margin.band(self.raw, assumption, confidence))
+        return self.kept(self.widened(self.margin.band(self.raw, assumption, confidence)))
 
     @remembered
     def at_once(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence."""
-        return self.margin.at_once(self.raw, assumption, confidence)
+        return min(self.margin.at_once(self.raw, assumption, confidence) + self.rounding, 1.0)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence, as in `at_once`."""

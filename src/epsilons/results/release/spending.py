@@ -209,7 +209,7 @@ class PerWeight(ByLevel):
         spent: the amount that a unit at each level spends.
         people: the number of people at each level.
         unit: the weight of one unit.
-        total: the sum of everyone's weight, each rounded to whole units.
+        total: the sum of everyone's weight.
         fewest: the smallest number of units of a person at each level.
         most: the largest number of units of a person at each level.
     """
