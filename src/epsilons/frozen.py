@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 import numpy as np
 
 from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.listed import shown
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -330,7 +331,8 @@ def from_plain(data: Any) -> Any:
         raise
     except _REFUSED as error:
         raise ArgumentError(
-            f"A stored object of the kind {kind!r} cannot be read: it is not one, or was changed."
+            f"A stored object of the kind {shown(kind)} cannot be read: it is not one, or was "
+            "changed."
         ) from error
 
 

@@ -27,6 +27,7 @@ from epsilons.door.given.column import INFERRED, family
 from epsilons.door.given.menus import Chosen
 from epsilons.door.offers import Offers
 from epsilons.errors import ArgumentError, ColumnError
+from epsilons.listed import shown
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -165,7 +166,7 @@ def _of_pandas(
     named = _named(given)
     for parameter, column in named.items():
         if not isinstance(column, str) and column not in columns:
-            raise ColumnError(f"{said(parameter, named)}={column!r} is not a column of data.")
+            raise ColumnError(f"{said(parameter, named)}={shown(column)} is not a column of data.")
     for parameter, column in named.items():
         refuse_doubles(said(parameter, named), column, columns)
     if "values" not in named or not all(column in columns for column in named.values()):

@@ -534,11 +534,11 @@ def combined_of(release: Release, weights: Mapping[Any, float], confidence: floa
             place for place, own in enumerate(labels) if type(own) is type(label) and own == label
         ]
         if not at:
-            raise ArgumentError(f"combine: {label!r} is no label: release.{name} has them all.")
+            raise ArgumentError(f"combine: one of these is no label: release.{name} has them all.")
         if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
-            raise ArgumentError(f"combine: the weight of {label!r} must be a number.")
+            raise ArgumentError("combine: every weight must be a number.")
         if not math.isfinite(weight):
-            raise ArgumentError(f"combine: the weight of {label!r} must be finite.")
+            raise ArgumentError("combine: every weight must be finite.")
         vector[at[0]] = float(weight)
     assumption, margin = release.assumption, estimate.margin
     if name == "groups":
