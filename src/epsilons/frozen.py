@@ -179,6 +179,9 @@ _KINDS: Final = ("<f8", "<i8", "|b1")
 _FRACTION: Final = re.compile(r"-?[0-9]+(/[0-9]+)?")
 """Fractions as `to_plain` writes them. Python would expand "1e999999999" to a billion digits."""
 
+_SIZES: Final = frozenset({"base", "divisor", "rate", "scale", "whole_scale"})
+"""Arguments that are not negative in any stored object: sizes of noise, and what divides it."""
+
 _REFUSED: Final = (
     AttributeError,
     KeyError,
@@ -326,6 +329,9 @@ def from_plain(data: Any) -> Any:
             return _READERS[kind](**parts)
         form = _form_of(str(kind))
         held = {form.fields.get(name, name): from_plain(each) for name, each in parts.items()}
+        for name in held.keys() & _SIZES:
+            if isinstance(held[name], (int, float, Fraction)) and held[name] < 0:
+                raise ValueError(name)
         return form.made(**(held if form.reads is None else form.reads(held)))
     except EpsilonsError:
         raise

@@ -20,6 +20,7 @@ from epsilons.ledger import book as units, store as chain
 from epsilons.ledger.book import FEW, Book
 from epsilons.ledger.enrolment import NEW, changes_digest
 from epsilons.ledger.store import VERSION
+from epsilons.results.report.numbers import legible
 from epsilons.types import Booleans, Integers
 
 __all__ = ["Findings", "audit"]
@@ -83,7 +84,7 @@ class Findings:
 
     def __str__(self) -> str:
         if not self.holds:
-            return "\n".join(["The ledger was changed from outside:", *self.problems])
+            return legible("\n".join(["The ledger was changed from outside:", *self.problems]))
         counted = "" if self.events is None else f"{self.events:,} events, "
         if self.since is None:
             return f"The ledger holds: {counted}head {self.head}."

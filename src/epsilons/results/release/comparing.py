@@ -96,7 +96,7 @@ class Compared:
     def __str__(self) -> str:
         between, shown, low, high = self.cells
         within = f"{numbers.percent(self.confidence)} interval {low} to {high}"
-        line = f"{self.what.capitalize()}, {between}: {shown}   ({within})"
+        line = numbers.legible(f"{self.what.capitalize()}, {between}: {shown}   ({within})")
         if self.informative:
             return line
         return f"{line}\n{said.NOTHING if self.nothing else verdict.NOT_USABLE}"
