@@ -8,6 +8,7 @@ commands, which show no traceback.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import math
 from collections.abc import Iterator
@@ -15,8 +16,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -369,3 +373,219 @@ def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
         assert "best cap" not in str(release)
     counted = ep.mean(X, **given, levels=LEVELS, source=ep.Seeded(1))
     assert all(side.cap is not None for side in counted.sides)
+
+
+# No message shows what is in an array, a column, a list, a frame or a mapping, whatever argument it
+# is given as. What is shown of it is its type.
+
+NUMBER: Final = 987654.321
+TEXT: Final = "SENTINEL-hiv"
+
+
+class Prints:
+    """An object that prints a value of somebody."""
+
+    def __repr__(self) -> str:
+        return f"Prints({NUMBER}, {TEXT})"
+
+
+def holders() -> Iterator[Any]:
+    """Yield objects that hold a number or a text of people, as a user may pass them by mistake."""
+    for item in (NUMBER, TEXT):
+        several = [item, item, item]
+        series, array = pd.Series(several), np.array(several)
+        yield from (several, (item, item, item, item), [item], [several, several], {item}, array)
+        yield from (array.reshape(1, -1), np.array(item), array.astype(object), pd.Index(several))
+        yield from (series, series.astype(object), series.astype("category"), series.to_frame("x"))
+        yield from (
+            pl.Series(several),
+            pl.DataFrame({"x": several}),
+            pl.lit(item),
+            pa.array(several),
+        )
+        yield from (pl.LazyFrame({"x": several}), pa.table({"x": several}), pd.Categorical(several))
+        yield from ({"x": several}, {item: 1.0}, {0.5: item, "a": item}, {"a": {item: item}})
+        yield nw.from_native(pl.Series(several), series_only=True)
+    yield from (Prints(), [Prints()], TEXT.encode(), TEXT * 20)
+
+
+def raised(call: Any) -> Iterator[BaseException]:
+    """Yield the error of a call, if there is one, and all errors behind it."""
+    try:
+        call()
+    except Exception as error:
+        found: list[BaseException | None] = [error]
+        while found:
+            if (each := found.pop()) is not None:
+                yield each
+                found += [each.__cause__, each.__context__]
+
+
+def secret(call: Any) -> None:
+    for error in raised(call):
+        told = f"{error} {error.args!r} {getattr(error, '__notes__', '')}"
+        assert "987654" not in told, told
+        assert "SENTINEL" not in told, told
+
+
+def callables(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Return public functions and methods, each with arguments that work."""
+    text = np.array(["a", "b"] * (N // 2))
+    frame = pd.DataFrame({"x": X, "k": text, "e": EPSILON, "p": WHO, "note": [{}] * N})
+    mean, kinds = ep.Mean(X, bounds=(0, 1)), ep.Frequencies(text, categories=["a", "b"])
+    found: dict[str, tuple[Any, dict[str, Any]]] = {}
+    seeded = {"source": ep.Seeded(1)}
+    for name, question in STATISTICS.items():
+        own = {**OWN[name]}
+        found[f"{name} of arrays"] = getattr(ep, name), {**own, "epsilon": EPSILON, **seeded}
+        named = {role: "x" if role in ("values", "x", "y") else each for role, each in own.items()}
+        named |= {"values": "k", "categories": ["a", "b"]} if name == "frequencies" else {}
+        found[f"{name} of a frame"] = (
+            getattr(ep, name),
+            {**named, "epsilon": "e", "data": frame, **seeded},
+        )
+        found[f"{name} of private people"] = (
+            getattr(ep, name),
+            {**own, "epsilon": EPSILON, "neighbours": "add-remove", "levels": LEVELS, **seeded},
+        )
+        found[question.__name__] = question, own
+    arrays: dict[str, Any] = {"epsilon": EPSILON}
+    one, groups = ep.mean(X, bounds=(0, 1), **arrays, **seeded), {"by": text, "groups": ["a", "b"]}
+    shares = ep.frequencies(text, categories=["a", "b"], **arrays, **seeded)
+    table = ep.frequencies((text, text), categories=(["a", "b"],) * 2, **arrays, **seeded)
+    two = ep.mean(X, bounds=(0, 1), **groups, **arrays, **seeded)
+    heavy = ep.mean(X, bounds=(0, 1), weights=X, **arrays, **seeded)
+    ledger = ep.Ledger.create(folder / "ledger.db")
+    ledger.enrol(person=WHO[:60], epsilon=EPSILON[:60])
+    pair = {"first": "a", "second": "b"}
+    return found | {
+        "publish": (ep.publish, {"questions": [mean, kinds], **arrays, **seeded}),
+        "check": (ep.check, {"question": mean, **arrays}),
+        "check of a frame": (ep.check, {"question": mean, "epsilon": "e", "data": frame}),
+        "plan": (ep.plan, {"people_or_questions": EPSILON}),
+        "plan of groups": (ep.plan, {"people_or_questions": EPSILON, "groups": ["a", "b"]}),
+        "plan of questions": (ep.plan, {"people_or_questions": [mean, kinds], **arrays}),
+        "plan of local": (ep.plan, {"people_or_questions": EPSILON, "model": "local"}),
+        "allocate": (ep.allocate, arrays),
+        "compare_menus": (ep.compare_menus, {"menus": {"A": {0.1: 0.5, 1: 0.5}}, "people": 99}),
+        "compare": (ep.compare, {"first": one, "second": one}),
+        "Budgets": (ep.Budgets, arrays),
+        "Seeded": (ep.Seeded, {"seed": 1}),
+        "interval": (one.interval, {}),
+        "for_each": (one.for_each, arrays),
+        "for_each with weights": (heavy.for_each, {**arrays, "weights": X}),
+        "statement": (one.statement, {}),
+        "from_json": (ep.Release.from_json, {"text": one.to_json()}),
+        "combine": (shares.combine, {"weights": {"a": 1.0}}),
+        "counts": (shares.counts, {}),
+        "marginal": (table.marginal, {"columns": "column 1"}),
+        "within": (table.within, {"columns": "column 1"}),
+        "difference": (two.difference, pair),
+        "ratio": (two.ratio, pair),
+        "theory": (ep.theory.least_error, arrays),
+        "one budget": (ep.theory.one_budget_error, {"epsilon": 1.0, "n": 9}),
+        "audit": (ep.verify.audit, {"first": X, "second": X, "epsilon": 1.0, "samples": 9}),
+        "replay": (ep.verify.replay, {"question": mean, **arrays}),
+        "exact": (ep.verify.exact, {"mechanism": one.mechanism}),
+        "published": (ep.verify.published, {"text": one.to_json()}),
+        "Bit": (ep.local.Bit, {}),
+        "local mean": (ep.local.Mean, {"bounds": (0, 1)}),
+        "local frequencies": (ep.local.Frequencies, {"categories": ["a", "b"]}),
+        "local vectors": (ep.local.Vector, {"dimension": 2}),
+        "channel": (ep.local.Bit().channel, {"epsilon": 1.0}),
+        "sampled_mean": (ep.papers.sampled_mean, {"values": X, "bounds": (0, 1), **arrays}),
+        "level": (ep.collector.Level, {"name": "a", "epsilon": 1.0}),
+        "serve": (ep.collector.serve, {"service": None, "proxy": "http://no"}),
+        "ledger": (ep.Ledger.create, {"where": "/nowhere/at/all"}),
+        "enrol": (ledger.enrol, {"person": WHO[:60], "epsilon": EPSILON[:60]}),
+        "enrol a frame": (ledger.enrol, {"data": frame, "person": "p", "epsilon": "e"}),
+        "claim": (ledger.claim, {"name": "a"}),
+        "budgets": (ledger.budgets, {}),
+        "account": (ledger.account, {"person": 1}),
+        "release of a ledger": (ledger.release, {"name": "a"}),
+        "abandon": (ledger.abandon, {"name": "a"}),
+        "plan of a ledger": (ledger.plan, {"questions": [mean]}),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(12))
+def test_no_error_shows_what_an_argument_holds(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # text may be the name of a file that is written
+    for function, own in list(callables(tmp_path).values())[part::12]:
+        for name, parameter in inspect.signature(function).parameters.items():
+            place = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL)
+            others = {each: item for each, item in own.items() if each != name}
+            first = (
+                []
+                if place
+                else [others.pop(each) for each in ("people_or_questions",) if each in others]
+            )
+            for held in holders():
+                if isinstance(held, str) and name in ("data", "where", "path"):
+                    continue  # the path of a file, which is not shortened
+                given = {} if place else {name: held}
+                secret(lambda: function(*([held] if place else first), **{**others, **given}))  # noqa: B023
+
+
+@pytest.mark.parametrize("data", [None, "frame"])
+def test_no_error_shows_what_a_part_of_an_argument_holds(data: str | None) -> None:
+    text = np.array(["a", "b"] * (N // 2))
+    frame = pd.DataFrame({"x": X, "k": text, "e": EPSILON})
+    own: dict[str, Any] = {"epsilon": EPSILON} if data is None else {"epsilon": "e", "data": frame}
+    x, k = (X, text) if data is None else ("x", "k")
+
+    def mean(**given: Any) -> Any:
+        return ep.mean(**{"values": x, "bounds": (0, 1), **own, **given})
+
+    def shares(**given: Any) -> Any:
+        return ep.frequencies(**{"values": k, "categories": ["a", "b"], **own, **given})
+
+    several = [ep.Mean(x, bounds=(0, 1))] * 2
+    open_ = {"neighbours": "add-remove"}
+    calls: list[Any] = [
+        lambda o: mean(where=(o, "a")),
+        lambda o: mean(where=(k, o)),
+        lambda o: mean(by=[o, o], groups=[["a"], ["b"]]),
+        lambda o: mean(by=k, groups=[o, o]),
+        lambda o: mean(bounds=(0, o)),
+        lambda o: mean(bounds=[o, 1]),
+        lambda o: mean(**open_, levels=[o, 1]),
+        lambda o: mean(**open_, levels={0.5: o, 1.0: 3}),
+        lambda o: mean(menu={"a": o}),
+        lambda o: mean(epsilon=[o] * N),
+        lambda o: mean(assume=o),
+        lambda o: mean(delta=o),
+        lambda o: mean(targets=o),
+        lambda o: shares(categories=[o, o]),
+        lambda o: shares(categories=None, edges=[(o, 1)]),
+        lambda o: shares(values=(o, k), categories=(["a"], ["b"])),
+        lambda o: ep.quantile(x, [0.1, o], bounds=(0, 1), **own),
+        lambda o: ep.publish([o], **own),
+        lambda o: ep.publish(several, shares=[o, 1], **own),
+        lambda o: ep.publish(several, targets=[o, 1], **own),
+        lambda o: ep.mean(frame, o),
+        lambda o: ep.compare_menus({"A": o}, people=99),
+        lambda o: ep.compare_menus([o], people=99),
+        lambda o: ep.Budgets({1.0: o}),
+        lambda o: ep.Budgets([o, o]),
+    ]
+    for call in calls:
+        for held in holders():
+            if not isinstance(held, str):
+                secret(lambda: call(held))  # noqa: B023
+
+
+def test_what_was_typed_is_shown() -> None:
+    for given, told in (
+        ({"confidence": 1.5}, "confidence=1.5 must"),
+        ({"neighbours": "remove"}, "neighbours='remove' is not known"),
+        ({"bounds": (3, 1)}, r"bounds=\(3, 1\) are reversed: write bounds=\(1, 3\)"),
+        ({"bounds": [3, 1]}, r"bounds=<list> are reversed: write bounds=\(lo, hi\) with lo < hi"),
+        ({"spread": pd.Series([1.0])}, "spread=<Series> is invalid"),
+        ({"spread": np.array([1.0])}, "spread=<ndarray> is invalid"),
+        ({"about": "x" * 200}, "about=<str> is not known"),
+    ):
+        with pytest.raises(ArgumentError, match=told):
+            ep.mean(X, **{"epsilon": EPSILON, "bounds": (0, 1), **given})

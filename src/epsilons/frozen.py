@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 import numpy as np
 
 from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.listed import shown
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -109,6 +110,9 @@ _KINDS: Final = ("<f8", "<i8", "|b1")
 
 _FRACTION: Final = re.compile(r"-?[0-9]+(/[0-9]+)?")
 """Fractions as `to_plain` writes them. Python would expand "1e999999999" to a billion digits."""
+
+_SIZES: Final = frozenset({"base", "divisor", "rate", "scale", "whole_scale"})
+"""Arguments that are not negative in any stored object: sizes of noise, and what divides it."""
 
 _REFUSED: Final = (
     AttributeError,
@@ -234,12 +238,16 @@ def from_plain(data: Any) -> Any:
         if kind in _READERS:
             return _READERS[kind](**parts)
         held = {name: from_plain(each) for name, each in parts.items()}
+        for name in held.keys() & _SIZES:
+            if isinstance(held[name], (int, float, Fraction)) and held[name] < 0:
+                raise ValueError(name)
         return _class_of(str(kind))(**held)
     except EpsilonsError:
         raise
     except _REFUSED as error:
         raise ArgumentError(
-            f"A stored object of the kind {kind!r} cannot be read: it is not one, or was changed."
+            f"A stored object of the kind {shown(kind)} cannot be read: it is not one, or was "
+            "changed."
         ) from error
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from itertools import pairwise
+from numbers import Number
 from typing import Any, Final
 
 from epsilons.errors import ArgumentError
 
-__all__ = ["MOST_CATEGORIES", "bins", "labels", "several"]
+__all__ = ["MOST_CATEGORIES", "bins", "labels", "several", "shown"]
 
 MOST_CATEGORIES: Final = 10**6
 """The largest number of categories."""
+
+_LONGEST: Final = 100
+"""The length of an argument that messages show in full."""
 
 _LABELS: Final = {
     "categories": "Give distinct strings, integers or booleans; for bins of numbers give edges.",
@@ -20,6 +24,16 @@ _LABELS: Final = {
     "menu": 'Give words of one kind, such as menu={"strict": 0.1, "open": 2}.',
 }
 _EDGES: Final = "Give ascending numbers, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
+
+
+def shown(given: object) -> str:
+    """Return an argument as messages show it: a short text or a number, or else its type.
+
+    An array, a column or a mapping may hold values of people, and so may what prints itself.
+    """
+    plain = given is None or type(given) is str or isinstance(given, Number)
+    text = repr(given) if plain else ""
+    return text if 0 < len(text) <= _LONGEST else f"<{type(given).__name__}>"
 
 
 def several(declared: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import inspect
@@ -17,7 +18,7 @@ import numpy as np
 
 from epsilons import types
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.listed import MOST_CATEGORIES, bins, labels, several
+from epsilons.listed import MOST_CATEGORIES, bins, labels, several, shown
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -77,7 +78,7 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
     if isinstance(value, str) and value in words:
         return value
     raise ArgumentError(
-        f"{name}={value!r} is not known. It can be {', '.join(map(repr, words))}."
+        f"{name}={shown(value)} is not known. It can be {', '.join(map(repr, words))}."
         f"{did_you_mean(value, words)}"
     )
 
@@ -135,9 +136,9 @@ def related(value: object) -> bool | float:
     elif isinstance(value, (int, float)) and value == 1:
         hint = " Write related=True if budgets may be related to values in any way."
     raise ArgumentError(
-        f"related={value!r} is invalid. Give True (budgets may be related to values in any way), "
-        "False (they say nothing about values), or a number between 0 and 1, such as 0.05: the "
-        f"means of people at different budgets differ by at most that part of the range.{hint}"
+        f"related={shown(value)} is invalid. Give True (budgets may be related to values in any "
+        "way), False (they say nothing about values), or a number between 0 and 1, such as 0.05: "
+        f"the means of people at different budgets differ by at most that part of the range.{hint}"
     )
 
 
@@ -149,7 +150,7 @@ def flag(name: str, value: object) -> bool:
     """
     if isinstance(value, bool):
         return value
-    raise ArgumentError(f"{name}={value!r} must be True or False.")
+    raise ArgumentError(f"{name}={shown(value)} must be True or False.")
 
 
 def spread(value: object) -> float:
@@ -164,9 +165,9 @@ def spread(value: object) -> float:
     if number and 1e-6 <= float(value) <= 0.5:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     raise ArgumentError(
-        f"spread={value!r} is invalid. Give a guess of the standard deviation of the values as a "
-        "fraction of the range, a number from 0.000001 to 0.5, such as 0.1 for a tenth. Make it "
-        "without looking at the data."
+        f"spread={shown(value)} is invalid. Give a guess of the standard deviation of the values "
+        "as a fraction of the range, a number from 0.000001 to 0.5, such as 0.1 for a tenth. Make "
+        "it without looking at the data."
     )
 
 
@@ -226,7 +227,7 @@ def refuse(
     if unknown:
         why = not_taken() if callable(not_taken) else not_taken
         for name in unknown & why.keys():
-            raise ArgumentError(why[name].format(repr(given[name])))
+            raise ArgumentError(why[name].format(shown(given[name])))
     if len(args) > len(places):
         first = " and ".join(places)
         told = f"Only {first} can be given without a name: name the others, such as epsilon=…."
@@ -324,7 +325,7 @@ def positive(name: str, value: object) -> float:
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < math.inf:
         return float(value)
-    raise ArgumentError(f"{name}={value!r} must be a number above 0, and finite.")
+    raise ArgumentError(f"{name}={shown(value)} must be a number above 0, and finite.")
 
 
 def confidence(value: object) -> float:
@@ -336,7 +337,7 @@ def confidence(value: object) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < 1.0:
         return float(value)
     raise ArgumentError(
-        f"confidence={value!r} must be a number strictly between 0 and 1, such as 0.95."
+        f"confidence={shown(value)} must be a number strictly between 0 and 1, such as 0.95."
     )
 
 
@@ -352,7 +353,7 @@ def quantiles(value: object) -> float | tuple[float, ...]:
     if items and inside and all(a < b for a, b in pairwise(items)):
         return tuple(map(float, items)) if several else float(items[0])
     wanted = "strictly between 0 and 1, such as 0.5 for the median, or several in ascending order"
-    raise ArgumentError(f"q={value!r} must be a number {wanted}.")
+    raise ArgumentError(f"q={shown(value)} must be a number {wanted}.")
 
 
 def cells(statistic: object, categories: object, edges: object = None) -> int | None:
@@ -420,22 +421,23 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
             f"{name}=(lo, hi), the range that values can have whatever the data are, such as (0, "
             "100) for a percentage."
         )
-    try:
-        if isinstance(value, (str, bytes)):
-            raise TypeError
-        lo, hi = map(float, value)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        raise BoundsError(
-            f"{name}={value!r} must be two numbers (lo, hi), such as {name}=(0, 100)."
-        ) from None
+    ends: Any = None
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        ends = None if isinstance(value, (str, bytes)) else tuple(map(float, value))  # type: ignore[call-overload]
+    typed = type(value) is tuple and {int, float}.issuperset(map(type, value)) and len(value) <= 3
+    told = f"{name}={repr(value) if typed else shown(value)}"
+    if ends is None or len(ends) != 2:
+        raise BoundsError(f"{told} must be two numbers (lo, hi), such as {name}=(0, 100).")
+    lo, hi = ends
     if not (math.isfinite(lo) and math.isfinite(hi)):
-        raise BoundsError(f"{name}={value!r} must be finite: give the widest range you can defend.")
+        raise BoundsError(f"{told} must be finite: give the widest range you can defend.")
     if lo >= hi:
         if lo == hi:
-            raise BoundsError(f"{name}={value!r} are equal: give (lo, hi) with lo < hi.")
-        raise BoundsError(f"{name}={value!r} are reversed: write {name}=({hi:.15g}, {lo:.15g}).")
+            raise BoundsError(f"{told} are equal: give (lo, hi) with lo < hi.")
+        turned = f"({hi:.15g}, {lo:.15g})" if typed else "(lo, hi) with lo < hi"
+        raise BoundsError(f"{told} are reversed: write {name}={turned}.")
     if not sys.float_info.min <= math.prod([hi - lo] * power) <= sys.float_info.max:
         raise BoundsError(
-            f"{name}={value!r} are too wide or too narrow for 64-bit floating point: rescale them."
+            f"{told} are too wide or too narrow for 64-bit floating point: rescale them."
         )
     return lo, hi

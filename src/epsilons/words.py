@@ -344,7 +344,8 @@ def weighed(name: str | None, unit: float, most: float, assumption: Assumption) 
     """
     whose = "Weights" if name is None else f'Weights ("{name}")'
     fine = math.frexp(unit)[0] == 0.5 and unit != 1.0
-    rounded = f" Weights are rounded to multiples of {number(unit)}." if fine else ""
+    rounded = f" Weights are rounded to multiples of {number(unit)}, and intervals allow for that."
+    rounded = rounded if fine else ""
     claimed = "" if isinstance(assumption.related, bool) else _CLAIMED[assumption.about]
     claimed = _CLAIMED["unrelated"] if assumption.related is False else claimed
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,7 +18,7 @@ import pytest
 import epsilons as ep
 from epsilons import verify
 from epsilons.door import enrolled, people
-from epsilons.errors import ColumnError
+from epsilons.errors import ArgumentError, ColumnError
 from tests.door.asking import cells_of, sums_of
 from tests.local.test_randomizer import CASES, reports_of
 
@@ -225,3 +226,71 @@ def test_reports_are_those_of_the_columns_that_are_named() -> None:
     others: Named = [(name.upper(), column) for name, column in columns.items()]
     data = _relation([*others, *others, *columns.items()])
     assert mechanism.estimate(data=data).value == mechanism.estimate(reports).value
+
+
+# Names are needed: the rows of a column that is given by itself may be those of other people.
+
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda table: table,
+    "pandas of objects": lambda table: table.astype(object),
+    "polars": pl.from_pandas,
+    "pyarrow": pa.Table.from_pandas,
+    "narwhals": nw.from_native,
+    "duckdb": lambda table: _relation([(name, table[name].tolist()) for name in table]),
+    "csv": lambda table: table,
+}
+COLUMNS: dict[str, Callable[[pd.Series], Any]] = {
+    "series": lambda column: column,
+    "reordered": lambda column: column.sort_values(),
+    "polars": lambda column: pl.Series(column.to_numpy()),
+    "arrow": lambda column: pa.array(column.to_numpy()),
+    "array": lambda column: column.to_numpy(),
+    "list": lambda column: column.tolist(),
+    "frame": lambda column: column.to_frame(),
+    "expression": lambda column: pl.col("e"),
+    "narwhals": lambda column: nw.col("e"),
+    "objects": lambda column: column.astype(object),
+}
+
+
+@pytest.mark.always
+@pytest.mark.parametrize("frame", FRAMES)
+def test_with_data_every_column_is_named(frame: str, tmp_path: Path) -> None:
+    budgets = [0.5, 8.0, 1.0, 2.0, 0.5, 4.0]
+    table = pd.DataFrame({"x": ONES, "e": budgets, "w": budgets, "g": ["a", "b", "c"] * 2})
+    table["p"], table["yes"], table["note"] = ROWS, [True, False] * 3, [{}] * 6
+    path = tmp_path / "people.csv"
+    table.drop(columns="note").to_csv(path, index=False)
+    odd = table if frame.startswith("pandas") else table.drop(columns="note")
+    data: Any = str(path) if frame == "csv" else FRAMES[frame](odd)
+    own: dict[str, Any] = {"epsilon": "e", "data": data}
+    mean = {**own, "bounds": BOUNDS, "values": "x"}
+    expected, question = ep.mean(**mean, source=ep.Seeded(1)), ep.Mean("x", bounds=BOUNDS)
+    for make in COLUMNS.values():
+        calls: list[tuple[str, Any]] = [
+            ("epsilon", lambda given: ep.mean(**{**mean, "epsilon": given})),
+            ("values", lambda given: ep.mean(**{**mean, "values": given})),
+            ("person", lambda given: ep.mean(**mean, person=given)),
+            ("weights", lambda given: ep.mean(**mean, weights=given)),
+            ("where", lambda given: ep.mean(**mean, where=given)),
+            ("where", lambda given: ep.mean(**mean, where=(given, "a"))),
+            ("by", lambda given: ep.mean(**mean, by=given, groups=["a", "b", "c"])),
+            ("y", lambda given: ep.covariance("x", given, x_bounds=(0, 1), y_bounds=(0, 1), **own)),
+            ("epsilon", lambda given: ep.mean(**{**mean, "epsilon": given}, menu={"a": 1.0})),
+            ("epsilon", lambda given: ep.check(question, data=data, epsilon=given)),
+        ]  # fmt: skip
+        for name, call in calls:
+            column = {"where": "yes", "by": "g", "person": "p"}.get(name, "e")
+            with pytest.raises(ArgumentError, match=f"{name} must be the name of a column of data"):
+                call(make(table[column]))
+    assert ep.mean(**mean, source=ep.Seeded(1)).value == expected.value
+    everyone = ep.mean(**{**mean, "epsilon": 1.0}, source=ep.Seeded(1))
+    assert ep.mean(ONES, epsilon=ONES, bounds=BOUNDS, source=ep.Seeded(1)).value == everyone.value
+
+
+def test_a_ledger_needs_names_too(tmp_path: Path) -> None:
+    table = pd.DataFrame({"p": ["a", "b", "c"], "e": [0.5, 1.0, 2.0], "note": [{}] * 3})
+    ledger = ep.Ledger.create(tmp_path / "ledger.db")
+    for given in ({"person": table["p"]}, {"epsilon": table["e"]}, {"epsilon": [0.5, 1.0, 2.0]}):
+        with pytest.raises(ArgumentError, match="must be the name of a column of data"):
+            ledger.enrol(table, **{"person": "p", "epsilon": "e", **given})

@@ -216,6 +216,51 @@ def test_units_are_those_of_the_proof(weights: list[float]) -> None:
     assert again.tolist() == np.repeat(units, 3).tolist()
 
 
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("person", [False, True])
+def test_every_engine_finds_the_same_rounding(
+    name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Its integers do not depend on the order of people, which is private."""
+    for weights in (FRACTIONS, [*FRACTIONS, 3e8], LARGE, INTEGERS, EQUAL):
+        rows = table(weights, 3 if person else 1)
+        found = counted(on_engine(name, rows, tmp_path, request), person=person, cells="x")
+        own = np.array(weights)
+        one = door.Weights("w")
+        units = one.units(own, None, "w")
+        assert found.rounded == one.rounding
+        backwards = door.Weights("w")
+        backwards.units(own[::-1], None, "w")
+        assert backwards.rounding == one.rounding
+        if one.rounding is None:
+            assert np.array_equal(units * (one.unit or 0.0), own)
+            assert found.rounding == 0.0
+            assert found.mean_weight == one.unit
+            continue
+        assert found.mean_weight * units.sum() == pytest.approx(own.sum(), rel=1e-12)
+        assert one.rounding.most == pytest.approx(np.abs(units - own / one.unit).max(), abs=2**-20)
+
+
+@given(st.lists(st.floats(1e-3, 1e9) | st.integers(1, 9), min_size=2, max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_the_rounding_of_weights_is_bounded(weights: list[float]) -> None:
+    own, numbers = door.Weights(weights), np.array(weights, dtype=np.float64)
+    units = own.units(numbers, None, "weights")
+    off = 0.5 * float(np.abs(units / units.sum() - numbers / numbers.sum()).sum())
+    if own.rounding is None:
+        assert off <= 1e-12
+        return
+    bound = own.rounding.apart(int(units.sum()))
+    assert off <= bound * (1.0 + 1e-9) <= 2.0 * off + 1e-4
+    half = len(weights) // 2
+    groups = own.rounding.of_groups(
+        np.array([units[:half].sum(), units[half:].sum()]), np.array([half, len(weights) - half])
+    )
+    for some, far in zip((slice(0, half), slice(half, None)), groups.tolist(), strict=True):
+        shares = units[some] / units[some].sum(), numbers[some] / numbers[some].sum()
+        assert 0.5 * float(np.abs(shares[0] - shares[1]).sum()) <= far * (1.0 + 1e-9)
+
+
 BAD: dict[str, Any] = {
     "missing": None,
     "not a number": math.nan,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import made
+from epsilons.asking.commands import cli, jobs
 from epsilons.errors import ArgumentError
 from tests.report.forms import Reader, forms
 
@@ -195,3 +199,106 @@ def test_categories_that_are_no_numbers_have_no_unit(categories: list[Any]) -> N
     with pytest.raises(ArgumentError, match=r"^unit is for numbers"):
         ep.Frequencies("mode", categories=categories, unit="minutes")
     assert ep.Frequencies("children", categories=[0, 1, 2], unit="children").unit == "children"
+
+
+# What a terminal would obey is not printed: colours, titles of windows, deleted lines.
+
+OBEYED = "a\x1b[31mb\x1b]0;c\x07\x08\r\x9b2Jd\x7f"
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def controlled() -> dict[str, Any]:
+    """Return results whose columns, labels, titles and units contain control characters."""
+    table = TABLE.rename({"minutes": OBEYED, "e": f"e{OBEYED}"})
+    table = table.with_columns(pl.when(pl.col("mode") == "bus").then(pl.lit(OBEYED)).alias("mode"))
+    table = table.with_columns(pl.col("mode").fill_null("bike"))
+    own: dict[str, Any] = {"data": table, "epsilon": f"e{OBEYED}", "source": ep.Seeded(1)}
+    labels = [OBEYED, "bike"]
+    bare = {key: each for key, each in own.items() if key != "source"}
+    given, questions = {"bounds": (0, 60)}, [ep.Mean(OBEYED, bounds=(0, 60))]
+    own_mean = ep.mean(OBEYED, **given, **own)
+    groups = ep.mean(OBEYED, by="mode", groups=labels, **given, **own)
+    shares = ep.frequencies("mode", categories=labels, **own)
+    cells = ep.frequencies(("mode", OBEYED), categories=(labels, labels), **{
+        **own, "data": table.with_columns(pl.col("mode").alias(OBEYED))
+    })  # fmt: skip
+    found: dict[str, Any] = {
+        "mean": own_mean,
+        "where": ep.mean(OBEYED, where=("mode", OBEYED), **given, **own),
+        "groups": groups,
+        "compared": groups.compare(OBEYED, "bike"),
+        "difference": groups.difference(OBEYED, "bike"),
+        "differences": groups.differences(),
+        "shares": shares,
+        "cells": cells,
+        "part": cells.marginal("mode"),
+        "two": ep.compare(own_mean, own_mean),
+        "covariance": ep.covariance(OBEYED, f"e{OBEYED}", x_bounds=(0, 60), y_bounds=(0, 1), **own),
+        "several": ep.publish(2 * questions, **own),
+        "check": ep.check(questions[0], **bare),
+        "plan": ep.plan(questions, epsilon=[1.0] * 50),
+        "menus": ep.compare_menus({OBEYED: {0.1: 0.5, 1.0: 0.5}}, people=99),
+        "groups planned": ep.plan([1.0] * 50, groups=labels),
+    }
+    for name in ("mean", "groups", "shares"):
+        plain = json.loads(found[name].to_json())
+        for part in (plain, plain["release"]):
+            part |= dict.fromkeys(("title", "unit", "name"), OBEYED)
+        found[f"{name} of a file"] = ep.Release.from_json(json.dumps(plain))
+        found[f"{name} verified"] = ep.verify.published(json.dumps(plain))
+    return found
+
+
+def test_no_text_controls_a_terminal() -> None:
+    ways = ("__str__", "__repr__", "details", "to_markdown", "to_latex", "to_html", "sign_off")
+    for name, thing in controlled().items():
+        texts = {way: getattr(thing, way)() for way in ways if hasattr(thing, way)}
+        if isinstance(thing, (ep.Release, ep.Releases)):
+            for length in ("public", "board", "methods"):
+                texts[length] = thing.statement(length)
+            texts["JSON"] = thing.to_json()
+        for way, text in texts.items():
+            if way == "__repr__" and not isinstance(thing, (ep.Release, ep.Releases)):
+                continue
+            assert not CONTROL.search(text), (name, way)
+        if isinstance(thing, ep.Release):
+            assert "31mb" in texts["details"], name
+
+
+def test_the_shell_prints_nothing_that_controls_a_terminal(tmp_path: Path) -> None:
+    for name, thing in controlled().items():
+        if not isinstance(thing, (ep.Release, ep.Releases)):
+            continue
+        path = tmp_path / "release.json"
+        path.write_text(thing.to_json(), "utf-8")
+        for words in (
+            ["show"],
+            ["show", "--details"],
+            ["verify"],
+            ["statement"],
+            ["show", "--json"],
+        ):
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                jobs.run(cli, [words[0], str(path), *words[1:]])
+            assert out.getvalue()
+            assert not CONTROL.search(out.getvalue() + err.getvalue()), (name, words)
+    study = tmp_path / "study.toml"
+    TABLE.rename({"minutes": OBEYED}).write_csv(tmp_path / "people.csv")
+    study.write_text(
+        '[study]\ndata = "people.csv"\nepsilon = "e"\n[[question]]\nstatistic = "mean"\n'
+        f"values = {json.dumps(OBEYED)}\nbounds = [0, 60]\n[[question]]\n"
+        f'statistic = "frequencies"\nvalues = "mode"\ncategories = ["bus", {json.dumps(OBEYED)}]\n'
+        'other = "else"\n',
+        "utf-8",
+    )
+    for words in (
+        ["publish", str(study)],
+        ["publish", str(study), "--details"],
+        ["mean", "people.csv"],
+    ):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            jobs.run(cli, words)
+        assert out.getvalue() + err.getvalue()
+        assert not CONTROL.search(out.getvalue() + err.getvalue()), words

@@ -222,7 +222,7 @@ def test_groups_weighted_to_a_known_population() -> None:
 @pytest.mark.parametrize(
     ("weights", "reason"),
     [
-        ({"west": 1.0}, "'west' is no label: release.groups has them all"),
+        ({"west": 1.0}, "one of these is no label: release.groups has them all"),
         ({"north": float("nan")}, "must be finite"),
         ({"north": "0.5"}, "must be a number"),
         ({}, "a weight for each label"),

@@ -350,3 +350,44 @@ def test_nobody_is_stated_to_spend_more_than_their_budget() -> None:
     found = published(replace(release, spent=more, mechanism=less).to_json())
     assert "is more than the budget" in found.problems.values()
     assert not found.holds
+
+
+SIZES = ("scale", "divisor", "rate", "whole_scale")
+
+
+def sizes(part: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths of all sizes of noise in stored objects."""
+    pairs = part.items() if isinstance(part, dict) else enumerate(part)
+    for key, each in pairs:
+        number = isinstance(each, (int, float)) or (isinstance(each, dict) and "of" in each)
+        if key in SIZES and number:
+            yield (*way, key)
+        elif isinstance(each, (dict, list)):
+            yield from sizes(each, (*way, key))
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_noise_of_a_negative_size_is_refused(name: str) -> None:
+    release = RELEASES[name]()
+    shown = json.loads(release.to_json())
+    found = [way for way in sizes(shown) if {"release", "releases"} & {*way}]
+    assert found or name == "vector"
+    for way in found:
+        turned = copy.deepcopy(shown)
+        part = turned
+        for step in way[:-1]:
+            part = part[step]
+        was = part[way[-1]]
+        part[way[-1]] = {**was, "of": f"-{was['of']}"} if isinstance(was, dict) else -was
+        for read in (published, type(release).from_json):
+            with pytest.raises((ArgumentError, PrivacyError)):
+                read(json.dumps(turned))
+
+
+def test_a_negative_divisor_is_refused_in_memory() -> None:
+    for name in ("mean", "frequencies", "groups"):
+        mechanism = RELEASES[name]().mechanism
+        assert ep.verify.exact(mechanism).holds
+        for divisor in (-mechanism.divisor, Fraction(0)):
+            with pytest.raises(PrivacyError, match="divisor"):
+                ep.verify.exact(replace(mechanism, divisor=divisor))

@@ -171,7 +171,7 @@ def test_a_change_of_the_caller() -> None:
     ("change", "words"),
     [
         (lambda: Change("x", place="middle"), "place='middle'"),
-        (lambda: Change("x", [{"value": 1}]), "'value'"),
+        (lambda: Change("x", [{"value": 1}]), "an unknown key: give entries of 'values'"),
         (lambda: Change("x", comes=True), "who is added"),
         (lambda: Change("x", [{"epsilon": 9.0}]), "replace"),
         (lambda: Change("x", []), "replace"),

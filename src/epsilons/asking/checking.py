@@ -17,6 +17,7 @@ from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.question import Call, Question, terms_of
 from epsilons.results import report
 from epsilons.results.report import number
+from epsilons.results.report.numbers import legible
 from epsilons.types import Column, Data, Menu, Neighbours
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Check:
         else:
             told = ("Under add-remove no data is refused.",)
         alarms = [report.wrapped(f"ALARM: {each}") for each in self.alarms]
-        return "\n".join([*lines, *(["", *alarms] if alarms else []), "", *told])
+        return legible("\n".join([*lines, *(["", *alarms] if alarms else []), "", *told]))
 
     def _table(self) -> list[tuple[str, str, str]]:
         """Return rows of the printed table: the label, the count, and its share of the total."""

@@ -189,6 +189,10 @@ def as_budgets(epsilon: People) -> Budgets:
     return epsilon if isinstance(epsilon, Budgets) else Budgets(epsilon)
 
 
+_DIGITS: Final = 6
+"""People type numbers of few digits. Longer ones may have been copied from data."""
+
+
 def is_number(item: object) -> bool:
     """Whether an object is a real number of Python, NumPy or `decimal`; False for booleans."""
     return is_number_type(type(item))
@@ -198,6 +202,12 @@ def is_number_type(type_: type) -> bool:
     """Whether a type is a real number; False for NumPy durations, which register as integers."""
     other = (bool, np.bool_, np.timedelta64)
     return issubclass(type_, (numbers.Real, Decimal)) and not issubclass(type_, other)
+
+
+def typed(item: object) -> str:
+    """Return an entry of declared numbers as messages show it: one of few digits, or its type."""
+    text = repr(item) if type(item) in (int, float) else ""
+    return text if 0 < len(text) <= _DIGITS else f"<{type(item).__name__}>"
 
 
 def float_down(number: Any) -> float:
@@ -353,13 +363,13 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
     totals: dict[float, int] = {}
     for level, count in epsilon.items():
         if not is_number(level):
-            raise BudgetError(f"epsilon: {level!r} is not a number. {_HINT}")
+            raise BudgetError(f"epsilon has a level that is not a number. {_HINT}")
         budget = float(in_range(np.array(float_down(level))))
         whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
         if not whole or not 0 <= count <= 2**53:
             raise ArgumentError(
-                f"epsilon: the number of people at {level!r} must be a whole number from 0, "
-                f"but is {count!r}."
+                f"epsilon: the number of people at {typed(level)} must be a whole number from 0, "
+                f"but is {typed(count)}."
             )
         if count:
             totals[budget] = totals.get(budget, 0) + int(count)

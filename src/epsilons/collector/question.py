@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError, BudgetError, FileError
+from epsilons.listed import shown
 from epsilons.local import Bit, Frequencies, Mean
 from epsilons.local.draws import WORD, threshold
 
@@ -69,8 +70,8 @@ class Level:
         number = isinstance(given, (int, float)) and not isinstance(given, bool)
         if not number or not LEAST_EPSILON <= given <= MOST_EPSILON:
             raise BudgetError(
-                f"level {name!r}: epsilon={given!r} must be a number from {LEAST_EPSILON:g} to "
-                f"{MOST_EPSILON:g}."
+                f"level {name!r}: epsilon={shown(given)} must be a number from {LEAST_EPSILON:g} "
+                f"to {MOST_EPSILON:g}."
             )
         object.__setattr__(self, "epsilon", float(given))
 
@@ -131,8 +132,8 @@ class Survey:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
             raise ArgumentError(
-                f"id={self.id!r} must be small letters, digits and hyphens, at most 64 of them, "
-                "with a letter or digit first and last."
+                f"id={shown(self.id)} must be small letters, digits and hyphens, at most 64 of "
+                "them, with a letter or digit first and last."
             )
         parameters.choice("kind", self.kind, KINDS)
         for name in ("question", "organiser"):
@@ -152,7 +153,7 @@ class Survey:
         many = self.invitations
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:
             raise ArgumentError(
-                f"invitations={many!r} must be a whole number from 1 to {MOST_INVITATIONS:,}."
+                f"invitations={shown(many)} must be a whole number from 1 to {MOST_INVITATIONS:,}."
             )
 
     @cached_property

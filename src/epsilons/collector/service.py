@@ -27,6 +27,7 @@ from epsilons.collector.store import (
 )
 from epsilons.door.given.files import write_frame
 from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.listed import shown
 from epsilons.local import Reports
 from epsilons.results.release import Release
 
@@ -195,7 +196,7 @@ class Service:
             ArgumentError: there is no such survey.
         """
         if name not in self._surveys:
-            raise ArgumentError(f"survey={name!r} is not in this file.")
+            raise ArgumentError(f"survey={shown(name)} is not in this file.")
         return self._surveys[name]
 
     def reserve(self, name: str, token: str, lock: str, key: str = "") -> Future[Outcome]:
@@ -356,7 +357,7 @@ class Service:
             ArgumentError: there is no such survey, or `many` is not a valid number.
         """
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:
-            raise ArgumentError(f"many={many!r} must be a whole number from 1 up.")
+            raise ArgumentError(f"many={shown(many)} must be a whole number from 1 up.")
         tokens = tuple(secret() for _ in range(many))
         with self._reading:
             self._store.invite(self.survey(name).id, tokens)

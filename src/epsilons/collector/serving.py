@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from epsilons.collector.question import Survey
 from epsilons.collector.service import Service
 from epsilons.errors import ArgumentError, MissingExtraError
+from epsilons.listed import shown
 
 __all__ = ["address_of", "offline_page", "page", "serve"]
 
@@ -43,12 +44,12 @@ def address_of(port: int, proxy: str | None) -> str:
     """
     if proxy is None:
         return f"http://localhost:{port}"
-    found = urlsplit(proxy)
+    found = urlsplit(proxy if isinstance(proxy, str) else "")
     plain = found.path in ("", "/") and not (found.query or found.fragment or found.username)
     if found.scheme != "https" or not found.hostname or not plain:
         raise ArgumentError(
-            f"proxy={proxy!r} must be the address under which people reach the collector, with "
-            "TLS and without a path, such as https://survey.example.org."
+            f"proxy={shown(proxy)} must be the address under which people reach the collector, "
+            "with TLS and without a path, such as https://survey.example.org."
         )
     return f"https://{found.netloc}"
 
@@ -75,6 +76,9 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
         >>> with ep.collector.Service("sleep.db") as service:
         ...     ep.collector.serve(service)  # doctest: +SKIP
     """
+    told = f"port={shown(port)} cannot be used: it is taken, or not a port."
+    if not isinstance(port, int):
+        raise ArgumentError(told)
     address = address_of(port, proxy)
     try:
         import uvicorn
@@ -92,7 +96,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
     try:
         listening.bind(("127.0.0.1", port))
     except (OSError, OverflowError):
-        raise ArgumentError(f"port={port!r} cannot be used: it is taken, or not a port.") from None
+        raise ArgumentError(told) from None
     server = uvicorn.Server(
         uvicorn.Config(
             application(service, hosts),

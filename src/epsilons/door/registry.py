@@ -301,8 +301,6 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
     menu = given.menu if isinstance(given, Chosen) else None
     given = given.column if isinstance(given, Chosen) else given
     epsilon = given if isinstance(given, str) else 1.0
-    if not isinstance(person, str):
-        raise ArgumentError("person must be the name of a column of data, since data is given.")
     marks = tuple(Mark(name, each, "numbers") for name, each in wanted.marks.items())
     table = columns.opened(wanted.data, person, epsilon, menu, marks, lenient=lenient)
     if lenient:

@@ -16,6 +16,7 @@ from epsilons.ledger import book as units, store as chain
 from epsilons.ledger.book import Book
 from epsilons.ledger.enrolment import changes_digest
 from epsilons.ledger.store import VERSION
+from epsilons.results.report.numbers import legible
 from epsilons.types import Integers
 
 __all__ = ["Findings", "audit"]
@@ -70,7 +71,7 @@ class Findings:
 
     def __str__(self) -> str:
         if not self.holds:
-            return "\n".join(["The ledger was changed from outside:", *self.problems])
+            return legible("\n".join(["The ledger was changed from outside:", *self.problems]))
         counted = "" if self.events is None else f"{self.events:,} events, "
         return f"The ledger holds: {counted}head {self.head}."
 

@@ -24,6 +24,7 @@ from epsilons.ledger.series import Series, SeriesPeople, series
 from epsilons.ledger.sqlite import SQLite
 from epsilons.ledger.statement import Past, Statement, Status, statement_of
 from epsilons.ledger.store import VERSION, Store
+from epsilons.listed import shown
 from epsilons.questions.question import Question
 from epsilons.results.release import Releases
 from epsilons.types import Column, Data, Menu, Neighbours, Part
@@ -303,7 +304,7 @@ class Ledger:
             found = book.release(checked_name(name))
             if found is None or found.state not in ("open", "drawing"):
                 is_ = "is not in the ledger" if found is None else f"is {found.state}, not open"
-                raise ClaimError(f"name={name!r} {is_}: there is nothing to abandon.")
+                raise ClaimError(f"name={shown(name)} {is_}: there is nothing to abandon.")
             state = "abandoned" if found.state == "open" else "failed"
             book.store.run(
                 "UPDATE releases SET state = ?, closed = ? WHERE number = ?",
@@ -334,7 +335,7 @@ class Ledger:
             found = self._book.release(checked_name(name))
             if found is None or found.state != "settled":
                 is_ = "is not in the ledger" if found is None else f"is {found.state}"
-                raise ClaimError(f"name={name!r} {is_}: there is no answer under this name.")
+                raise ClaimError(f"name={shown(name)} {is_}: there is no answer under this name.")
             return self._book.settled(found)
 
     def account(self, person: str | int) -> Statement:
@@ -435,17 +436,17 @@ def _rule(at_most: Any, share: Any) -> Rule:
         limit = units.units(at_most) if is_number(at_most) and at_most > 0 else 0
         if not 0 < limit <= units.MOST:
             raise BudgetError(
-                f"at_most={at_most!r} must be a finite number above 0 (at least 1e-9): the most "
-                "that anyone spends on this release."
+                f"at_most={shown(at_most)} must be a finite number above 0 (at least 1e-9): the "
+                "most that anyone spends on this release."
             )
     if share is None:
         return Rule(limit)
     if not is_number(share) or not 0 < share <= 1:
         raise ArgumentError(
-            f"share={share!r} must be a number above 0 and at most 1: a part of everyone's whole "
-            "budget, such as 1/12."
+            f"share={shown(share)} must be a number above 0 and at most 1: a part of everyone's "
+            "whole budget, such as 1/12."
         )
     near = Fraction(share).limit_denominator(FINEST)
     if not near:
-        raise ArgumentError(f"share={share!r} is too small: at least 1/{FINEST:,} is needed.")
+        raise ArgumentError(f"share={shown(share)} is too small: at least 1/{FINEST:,} is needed.")
     return Rule(limit, near.numerator, near.denominator)

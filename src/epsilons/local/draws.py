@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from numbers import Real
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from epsilons.draws.noise import DiscreteLaplace, PointMass, Source, below_many
 from epsilons.draws.noise.exact import enclose
+from epsilons.errors import ArgumentError
 from epsilons.risk.local import signs_variance
 from epsilons.types import Floats, Integers
 
@@ -70,6 +72,9 @@ def threshold(epsilon: float, inside: int = 1, answers: int = 2) -> int:
     Guarantee:
         ((2⁶⁴ − F)/K) / (F/(N − K)) ≤ e^ε, and no smaller F satisfies this.
     """
+    given: object = epsilon
+    if not isinstance(given, Real):
+        raise ArgumentError("epsilon must be one number.")
     if math.isinf(epsilon):
         return 0
     outside = answers - inside

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from epsilons.budgets.levels import floats_down, is_number, numbers_given
 from epsilons.door.given.arrays import floats
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
+from epsilons.listed import shown
 from epsilons.risk.local import LEAST, MOST
 from epsilons.types import Floats, Integers
 
@@ -132,7 +133,7 @@ def count_of(name: str, value: Any, least: int, most: int) -> int:
     """
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or not least <= value <= most:
-        raise ArgumentError(f"{name}={value!r} must be an integer from {least:,} to {most:,}.")
+        raise ArgumentError(f"{name}={shown(value)} must be an integer from {least:,} to {most:,}.")
     return int(value)
 
 
@@ -147,7 +148,9 @@ def positive(name: str, value: Any) -> float:
         size = float(value)
         if 1e-150 < size < 1e150:
             return size
-    raise ArgumentError(f"{name}={value!r} must be a number above zero, and not beyond 10^±150.")
+    raise ArgumentError(
+        f"{name}={shown(value)} must be a number above zero, and not beyond 10^±150."
+    )
 
 
 # Categories: the labels, and the cell of each value.
@@ -187,7 +190,7 @@ class Labels:
         if len(set(names)) != len(names):
             raise ArgumentError("categories must be distinct, but one comes twice.")
         if other is not None and other not in names:
-            raise ArgumentError(f"other={other!r} must be one of the categories.")
+            raise ArgumentError(f"other={shown(other)} must be one of the categories.")
         counted = all(type(name) is int and name == k for k, name in enumerate(names))
         return cls(names, None if other is None else names.index(other), counted)
 
@@ -280,7 +283,8 @@ def menu_of(levels: Any) -> Menu:
         return None
     if isinstance(levels, (str, bytes)) or not isinstance(levels, Iterable):
         raise BudgetError(
-            f"levels={levels!r} must be the budgets that people are offered, such as [0.1, 1.0]."
+            f"levels={shown(levels)} must be the budgets that people are offered, such as "
+            "[0.1, 1.0]."
         )
     found = sorted({_level(level) for level in levels})
     if not found or found[-1] == 0.0:
@@ -295,7 +299,7 @@ def _level(level: Any) -> float:
         if size == level and (size == 0.0 or LEAST <= size <= MOST or size == math.inf):
             return size + 0.0
     raise BudgetError(
-        f"levels: {level!r} must be 0, a float64 from 2⁻²⁰ to 2²⁰, or math.inf for people who send "
+        "levels: each must be 0, a float64 from 2⁻²⁰ to 2²⁰, or math.inf for people who send "
         "their value itself."
     )
 

@@ -216,7 +216,7 @@ def menus_plan(question: Question, neighbours: str, menus: Menus, people: object
     """
     total = count_of("people", people, 2, _MOST)
     named = menus if isinstance(menus, Mapping) else _named(menus)
-    chosen = {str(name): _chosen(name, menu, total) for name, menu in named.items()}
+    chosen = {str(name): _chosen(menu, total) for name, menu in named.items()}
     if not chosen:
         raise ArgumentError("menus: give at least one, such as {0.1: 0.1, 1: 0.9}.")
     trials = {name: Trial(question, some, neighbours, None) for name, some in chosen.items()}
@@ -234,13 +234,13 @@ def _named(menus: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(distinct(names), menus, strict=True))
 
 
-def _chosen(name: object, menu: Any, people: int) -> Budgets:
+def _chosen(menu: Any, people: int) -> Budgets:
     """The budgets of a menu, and the number of people who choose each."""
     shares = list(menu.values()) if isinstance(menu, Mapping) else []
     numbers = all(isinstance(share, (int, float)) and 0.0 <= share <= 1.0 for share in shares)
     if not numbers or abs(sum(shares) - 1.0) > 1e-6:
         raise ArgumentError(
-            f"menus: {name} must be a mapping from ε to shares of people that add up to 1, such as "
+            "menus: each must be a mapping from ε to shares of people that add up to 1, such as "
             "{0.1: 0.1, 1: 0.9}."
         )
     parts = Budgets({epsilon: round(share * _PARTS) for epsilon, share in menu.items()})

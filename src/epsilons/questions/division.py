@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from epsilons.budgets.levels import Budgets, is_number
 from epsilons.door import Absent
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.listed import shown
 from epsilons.loading import later
 from epsilons.questions.question import Call, Question
 
@@ -171,7 +172,7 @@ class ByTargets(Division):
         )
         listed = ", ".join("None" if each is None else f"{each:g}" for each in met)
         return (
-            f"targets={list(self.targets)!r} cannot all be met with these budgets.{alone} "
+            f"targets cannot all be met with these budgets.{alone} "
             f"targets=[{listed}] could be. Nothing was drawn."
         )
 
@@ -216,7 +217,7 @@ def _listed(name: str, given: Any, questions: int, how: str) -> list[Any]:
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if len(listed) != questions or not all(each is None or _positive(each) for each in listed):
         raise ArgumentError(
-            f"{name}={given!r} must be a list of {questions} positive numbers, one for each "
+            f"{name}={shown(given)} must be a list of {questions} positive numbers, one for each "
             f"question, {how}."
         )
     return [None if each is None else _fraction(each) for each in listed]

@@ -144,7 +144,7 @@ class Total(Question):
         """Return the generator of one draw: a weighted sum, with equal weights under add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "replace":
-            read = partial(self._read, counted.weight)
+            read = partial(self._read, counted.mean_weight)
             return ways.replace(counted, self.goal, self.method, self._built, read)
         terms = call.terms
         lowest = float(terms.ladder.levels[0])
@@ -161,7 +161,7 @@ class Total(Question):
         """Compute the total from a draw under replace: the number of people times the mean.
 
         Args:
-            weight: the weight of one unit; 1 without weights.
+            weight: the average weight of one unit; 1 without weights.
             mechanism: the mechanism that was drawn from.
             drawn: the drawn integer, in lattice steps.
         """

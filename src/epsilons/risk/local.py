@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
+from epsilons.listed import shown
 from epsilons.risk.margins import Bounds, Margin
 from epsilons.risk.means.mean import sampling_reach
 from epsilons.risk.shares import AroundCells, around
@@ -586,5 +587,5 @@ def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
     """Check `lies`, and return the bound of `influence`. Proof: docs/proofs/local.md (5)."""
     whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
     if not whole or not 0 <= lies <= people:
-        raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")
+        raise ArgumentError(f"lies={shown(lies)} must be a whole number from 0 to {people:,}.")
     return influence(int(lies), people, sums, off)

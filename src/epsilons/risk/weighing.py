@@ -237,6 +237,11 @@ class Weighing:
         np.abs(distance, out=distance)
         return 0.5 * summed(self.counts, distance, self.n)
 
+    @property
+    def heaviest(self) -> float:
+        """The largest weight, relative to equal weights."""
+        return float(self.weights.max()) * self.n
+
     @cached_property
     def jitter(self) -> float:
         """The effect of random inclusion, Σ w_i²·(1 − p_i)/p_i."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from epsilons import parameters
 from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
+from epsilons.listed import shown
 from epsilons.theory.mean import SAFE
 from epsilons.theory.worlds import SortedPeople, last_true, log_affinity, people_of
 from epsilons.types import Neighbours
@@ -122,7 +123,9 @@ def gaussian_people(
     high = 1
     while not enough(high):
         if high >= _MOST_PEOPLE:
-            raise ArgumentError(f"error={error!r} is out of reach even for 2⁵² people: allow more.")
+            raise ArgumentError(
+                f"error={shown(error)} is out of reach even for 2⁵² people: allow more."
+            )
         high *= 2
     low = high // 2
     while high - low > 1:
@@ -206,5 +209,5 @@ def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
 def _beta(confidence: object) -> float:
     checked = parameters.confidence(confidence)
     if checked <= 0.5:
-        raise ArgumentError(f"confidence={confidence!r} must be above 0.5 for a bound.")
+        raise ArgumentError(f"confidence={shown(confidence)} must be above 0.5 for a bound.")
     return 1.0 - checked

@@ -10,6 +10,7 @@ import numpy as np
 from epsilons import parameters
 from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
+from epsilons.listed import shown
 from epsilons.theory.mean import SAFE
 from epsilons.theory.worlds import (
     SortedPeople,
@@ -108,7 +109,7 @@ def local_vector_error(
         0.072
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
-        raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")
+        raise ArgumentError(f"dimension={shown(dimension)} must be a whole number, at least 1.")
     size = parameters.positive("radius", radius)
     people, beta = _checked(epsilon, loss, confidence)
     line = 2.0 * (_unit_rmse(people) if beta is None else _unit_gap(people, beta))

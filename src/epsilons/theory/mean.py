@@ -10,6 +10,7 @@ from epsilons import parameters
 from epsilons.budgets.levels import Budgets, People, as_budgets
 from epsilons.draws.noise import least_variance
 from epsilons.errors import ArgumentError
+from epsilons.listed import shown
 from epsilons.risk.weighing import Assumption, assumption_of
 from epsilons.theory.worlds import (
     SortedPeople,
@@ -160,9 +161,9 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
     """
     lo, hi = parameters.bounds(bounds)
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon > 0.0:
-        raise ArgumentError(f"epsilon={epsilon!r} must be one number above 0, for everyone.")
+        raise ArgumentError(f"epsilon={shown(epsilon)} must be one number above 0, for everyone.")
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise ArgumentError(f"n={n!r} must be a whole number of people, at least 2.")
+        raise ArgumentError(f"n={shown(n)} must be a whole number of people, at least 2.")
     if epsilon < 1e-100:  # the square would overflow
         return (hi - lo) * math.sqrt(2.0) / epsilon / n
     return (hi - lo) * math.sqrt(least_variance(float(epsilon))) / n

@@ -8,6 +8,7 @@ import numpy as np
 
 from epsilons.budgets.levels import Budgets, People, as_budgets
 from epsilons.errors import ArgumentError
+from epsilons.listed import shown
 
 _EULER = 0.57721566490153286
 
@@ -72,7 +73,7 @@ def unthresholdable(levels: int) -> Budgets:
         ([0.25, 0.5, 1.0], [4, 2, 1])
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or not 2 <= levels <= 52:
-        raise ArgumentError(f"levels={levels!r} must be a whole number from 2 to 52.")
+        raise ArgumentError(f"levels={shown(levels)} must be a whole number from 2 to 52.")
     steps = np.arange(levels - 1, -1, -1)
     return Budgets.of_levels(np.ldexp(1.0, -steps), np.left_shift(np.int64(1), steps))
 

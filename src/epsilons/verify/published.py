@@ -21,6 +21,7 @@ import numpy.typing as npt
 from epsilons import frozen, made
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
 from epsilons.results.report import table, wrapped
+from epsilons.results.report.numbers import legible
 from epsilons.verify.losses.kinds import exact, exact_channel
 from epsilons.verify.verdict import Verdict
 
@@ -245,7 +246,7 @@ class Published:
             head = "THE FILE DISAGREES WITH ITSELF."
         rows = [f"  {field}: {why}" for field, why in self.problems.items()]
         verdict = "Reports of so many categories are not enumerated: see ep.verify.exact_channel."
-        return "\n".join([head, *rows, str(self.verdict or verdict)])
+        return legible("\n".join([head, *rows, str(self.verdict or verdict)]))
 
 
 def published(text: str) -> Published:

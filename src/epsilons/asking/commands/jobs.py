@@ -183,7 +183,7 @@ def _show(
     elif isinstance(error, click.ClickException):
         error.show()
     else:
-        click.echo(f"epsilons: {message}", err=True)
+        spoken.echo(f"epsilons: {message}", err=True)
 
 
 def _kind(error: Exception) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 from epsilons.errors import EpsilonsError, LedgerError
-from epsilons.results.report.numbers import to_json
+from epsilons.results.report.numbers import legible, to_json
 from epsilons.results.report.text import DETAILS
 
 __all__ = ["command_of", "error_words", "say", "tell", "words_of"]
@@ -124,7 +124,7 @@ def say(shown: Any, *, as_json: bool, details: bool = False) -> None:
     else:
         command = click.get_current_context().command
         text = shown.details() if details else str(shown)
-        click.echo(_rewrapped(text, command).replace(DETAILS, _more(command)))
+        echo(_rewrapped(text, command).replace(DETAILS, _more(command)))
 
 
 def tell(data: Any, text: str, *, as_json: bool) -> None:
@@ -138,7 +138,12 @@ def tell(data: Any, text: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(to_json(data))
     elif text:
-        click.echo(text)
+        echo(text)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print text. Names from data and files must not control the terminal."""
+    click.echo(legible(text), err=err)
 
 
 def _more(command: click.Command) -> str:

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.budgets.levels import LARGEST, SMALLEST, Budgets, Ladder, float_down, is_number
+from epsilons.budgets.levels import LARGEST, SMALLEST, Budgets, Ladder, float_down, is_number, typed
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.listed import shown
 from epsilons.types import Integers
 
 HIGHEST: Final = 16.0
@@ -74,10 +75,11 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
     guessed = isinstance(levels, (Mapping, Budgets))
     if not guessed and (isinstance(levels, (str, bytes)) or not isinstance(levels, Iterable)):
         raise BudgetError(
-            f"levels={levels!r} must be the budgets that people were offered, such as [0.1, 1.0], "
-            "or a mapping from these to how many people you expect at each."
+            f"levels={shown(levels)} must be the budgets that people were offered, such as "
+            "[0.1, 1.0], or a mapping from these to how many people you expect at each."
         )
-    people = _guess(levels) if guessed else dict.fromkeys(map(_level, levels), 0)
+    listed = isinstance(levels, (list, tuple))  # the entries of a column are not shown
+    people = _guess(levels) if guessed else {_level(each, listed): 0 for each in levels}
     offered = np.array(list(people), dtype=np.float64)
     offered = offered[offered != 0.0]
     ladder = Ladder.declare(offered)
@@ -103,8 +105,8 @@ def _cap(cap: Any) -> float:
     limit = float_down(cap) if is_number(cap) else math.nan
     if not limit >= SMALLEST:
         raise BudgetError(
-            f"cap={cap!r} must be a number above 0 (at least {SMALLEST:.2g}): the most that anyone "
-            "spends."
+            f"cap={shown(cap)} must be a number above 0 (at least {SMALLEST:.2g}): the most that "
+            "anyone spends."
         )
     return min(limit, LARGEST)
 
@@ -117,16 +119,17 @@ def _guess(levels: Mapping[Any, Any] | Budgets) -> dict[float, int]:
         whole = isinstance(people, (int, np.integer)) and not isinstance(people, bool)
         if not whole or not 0 <= people <= 2**53:
             raise ArgumentError(
-                f"levels: the number of people expected at {level!r} must be a whole number from "
-                f"0, but is {people!r}."
+                f"levels: the number of people expected at {typed(level)} must be a whole number "
+                f"from 0, but is {typed(people)}."
             )
         budget = _level(level)
         guess[budget] = guess.get(budget, 0) + int(people)  # two keys can round to the same float
     return guess
 
 
-def _level(level: Any) -> float:
+def _level(level: Any, listed: bool = True) -> float:
     budget = float_down(level) if is_number(level) else math.nan
     if not budget >= 0.0:
-        raise BudgetError(f"levels: {level!r} is not a budget: budgets are numbers from 0.")
+        told = typed(level) if listed else "an entry"
+        raise BudgetError(f"levels: {told} is not a budget: budgets are numbers from 0.")
     return budget

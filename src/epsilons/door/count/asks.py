@@ -189,6 +189,7 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         people=counted.members if ask.apart else None,
         heads=counted.heads,
         weight=rules.weight,
+        rounded=None if rules.weights is None else rules.weights.rounding,
     )
 
 

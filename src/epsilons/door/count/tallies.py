@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.door.count.weights import Heads
+from epsilons.door.count.weights import Heads, Rounding
 from epsilons.errors import PrivacyError
 from epsilons.types import Booleans, Floats, Integers
 
@@ -142,6 +142,7 @@ class Tally:
             with weights, the number of their units.
         heads: if people have weights, the number of people in each level; otherwise None.
         weight: the weight of one unit; 1 without weights.
+        rounded: how far units are from weights; None if they are equal.
     """
 
     levels: Floats
@@ -152,6 +153,19 @@ class Tally:
     people: Integers | None = None
     heads: Heads | None = None
     weight: float = 1.0
+    rounded: Rounding | None = None
+
+    @property
+    def rounding(self) -> float:
+        """A bound on the difference between means with weights and with units: weights.md (5)."""
+        return 0.0 if self.rounded is None else self.rounded.apart(int(self.counts.sum()))
+
+    @property
+    def mean_weight(self) -> float:
+        """The sum of everyone's weight, divided by the number of units; 1 without weights."""
+        if self.rounded is None:
+            return self.weight
+        return self.weight * self.rounded.total / int(self.counts.sum())
 
     @property
     def n(self) -> int:

@@ -20,11 +20,13 @@ from epsilons.types import Floats, Integers
 __all__ = [
     "MOST_UNITS",
     "Heads",
+    "Rounding",
     "WeightFacts",
     "Weights",
     "classes_of",
     "ends_of",
     "facts_of",
+    "rounding_of",
 ]
 
 MOST_UNITS: Final = 2**32
@@ -32,6 +34,10 @@ MOST_UNITS: Final = 2**32
 
 _FEWEST_BITS: Final = 8
 """Weights that are not whole numbers are rounded. The largest keeps at least this many bits."""
+
+FINE: Final = 2.0**20
+FINER: Final = 2.0**28
+"""Parts of a unit, and parts of these. Their sums over people are exact in floats."""
 
 _REACH: Final = 2.0**100
 """Weights must be from 1 / _REACH to _REACH, so no scaled weight overflows."""
@@ -57,6 +63,41 @@ class WeightFacts(NamedTuple):
     high: float
     whole: int
     total: float
+
+
+class Rounding(NamedTuple):
+    """How far numbers of units are from weights, in units. Proof: docs/proofs/weights.md (5).
+
+    Attributes:
+        off: the sum of the differences of all people.
+        most: the largest difference of one person.
+        total: the sum of all weights.
+    """
+
+    off: float
+    most: float
+    total: float
+
+    def apart(self, units: int) -> float:
+        """Return a bound on ½Σ|u/Σu − d/Σd|, for weights d and `units` units u in total."""
+        return min(0.5 * (self.off + abs(units - self.total)) / max(units, self.total), 1.0)
+
+    def of_groups(self, units: Integers, people: Integers) -> Floats:
+        """Return the same bounds among the people of each group."""
+        off = np.minimum(people * self.most, self.off)
+        return np.asarray(np.minimum(off / np.maximum(units, 1), 1.0))
+
+    @classmethod
+    def of(cls, off: float, most: float, whole: float, rest: float) -> Rounding:
+        """Return them for sums of integers, which do not show the order of people.
+
+        Args:
+            off: the sum of differences, each rounded up to `FINE` parts of a unit.
+            most: the largest of these.
+            whole: the sum of weights, each rounded down to such parts.
+            rest: the sum of what was rounded off, in `FINER` parts of such a part.
+        """
+        return cls(off / FINE, most / FINE, (whole + rest / FINER) / FINE)
 
 
 class Heads(NamedTuple):
@@ -99,17 +140,25 @@ class Weights:
     Attributes:
         unit: the weight of one unit; None until the weights have been read. It is the weight itself
             if all are equal, 1 for whole numbers, and otherwise a power of two.
+        rounding: how far units are from weights; None if they are equal, or not yet read.
     """
 
     def __init__(self, column: Any) -> None:
         self.column = column
         self.unit: float | None = None
+        self.rounding: Rounding | None = None
 
-    def read(self, facts: Callable[[], WeightFacts], name: str) -> float:
+    def read(
+        self,
+        facts: Callable[[], WeightFacts],
+        rounding: Callable[[float], Rounding],
+        name: str,
+    ) -> float:
         """Return the weight of one unit. The first call reads the weights of all rows.
 
         Args:
             facts: a function that reads the weights.
+            rounding: a function that compares them with units of the given weight.
             name: the name of the column in messages.
 
         Raises:
@@ -117,7 +166,11 @@ class Weights:
                 different. Weights are public, so this reveals nothing private.
         """
         if self.unit is None:
-            self.unit = _unit_of(facts(), name)
+            found = facts()
+            unit = _unit_of(found, name)
+            if found.low < found.high and (unit != 1.0 or found.whole < found.people):
+                self.rounding = rounding(unit)
+            self.unit = unit
         return self.unit
 
     def units(self, weights: Floats, person: npt.NDArray[Any] | None, name: str) -> Integers:
@@ -131,8 +184,10 @@ class Weights:
         Raises:
             DataError: as for `read`.
         """
-        unit = self.read(lambda: _facts(weights, person), name)
-        return _in_units(weights, unit)
+        if self.unit is None:
+            own = _of_people(weights, person)
+            self.units_of_groups(own, np.ones(own.size, dtype=np.int64), name)
+        return _in_units(weights, self.unit or 1.0)
 
     def units_of_groups(self, weights: Floats, people: Integers, name: str) -> Integers:
         """Return the number of units for each weight, given the number of people who have it.
@@ -145,7 +200,9 @@ class Weights:
         Raises:
             DataError: as for `read`.
         """
-        return _in_units(weights, self.read(lambda: facts_of(weights, people), name))
+        given = weights, people
+        unit = self.read(lambda: facts_of(*given), lambda unit: rounding_of(*given, unit), name)
+        return _in_units(weights, unit)
 
 
 def _in_units(weights: Floats, unit: float) -> Integers:
@@ -196,13 +253,21 @@ def facts_of(weights: Floats, people: Integers) -> WeightFacts:
     )
 
 
-def _facts(weights: Floats, person: npt.NDArray[Any] | None) -> WeightFacts:
+def rounding_of(weights: Floats, people: Integers, unit: float) -> Rounding:
+    """Return how far numbers of units are from weights, with the number of people of each."""
+    own = weights * (FINE / unit)
+    off, whole = np.ceil(np.abs(_in_units(weights, unit) * FINE - own)), np.floor(own)
+    sums = (float(each @ people) for each in (whole, np.floor((own - whole) * FINER)))
+    return Rounding.of(float(off @ people), float(off.max()), *sums)
+
+
+def _of_people(weights: Floats, person: npt.NDArray[Any] | None) -> Floats:
     if person is not None:
         found, who = np.unique(person, return_inverse=True)
         rows, weights = weights, np.full(found.size, math.inf)
         np.minimum.at(weights, who, np.where(rows > 0.0, rows, 0.0))  # NaN is not above 0
         np.maximum.at(weights, who, np.where(np.isinf(rows), math.inf, 0.0))
-    return facts_of(weights, np.ones(weights.size, dtype=np.int64))
+    return weights
 
 
 def _unit_of(facts: WeightFacts, name: str) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TextIO, TypeVar, cast
 
 import numpy as np
 
-from epsilons import parameters
+from epsilons import listed, parameters
 from epsilons.door.engines.table import engine_of
 from epsilons.errors import EpsilonsError, MissingExtraError
 from epsilons.types import Floats, Integers
@@ -422,4 +422,4 @@ def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
     hint = meant(parameter, column, columns)
     more = ", …" if len(columns) > 20 else ""
     hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."
-    return f"{parameter}={column!r} is not a column of data.{hint}"
+    return f"{parameter}={listed.shown(column)} is not a column of data.{hint}"

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from epsilons.budgets.levels import LESS_THAN_QUOTIENT, Classes
 from epsilons.door.count.asks import levels_of
-from epsilons.door.count.weights import MOST_UNITS, WeightFacts, Weights, classes_of
+from epsilons.door.count.weights import (
+    FINE,
+    FINER,
+    MOST_UNITS,
+    Rounding,
+    WeightFacts,
+    Weights,
+    classes_of,
+)
 from epsilons.door.engines.expressions import (
     MOST_AT_HAND,
     Aggregate,
@@ -81,12 +89,10 @@ def in_units(table: Columns) -> Columns:
         return table
     column, weights, name = table.weights
     given = floats(table, column)
-    unit = weights.read(partial(guarded, table.failure, _facts, table, given), name)
-    frame = table.frame
-    units = (given * exactly(1.0 / unit, frame) + 0.5).floor()
-    units = nw.when(units < 1.0).then(nw.lit(1.0)).otherwise(units)
-    units = nw.when(units > float(MOST_UNITS)).then(nw.lit(float(MOST_UNITS))).otherwise(units)
-    epsilon = table.epsilon
+    read = partial(guarded, table.failure)
+    facts, rounding = partial(read, _facts, table, given), partial(read, _rounding, table, given)
+    unit, frame = weights.read(facts, rounding, name), table.frame
+    units, epsilon = _units(given * exactly(1.0 / unit, frame)), table.epsilon
     if isinstance(epsilon, str):
         budget = floats(table, epsilon)
     else:
@@ -107,12 +113,20 @@ def in_units(table: Columns) -> Columns:
     )
 
 
-def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
-    """Read the weights of all people."""
+def _units(own: nw.Expr) -> nw.Expr:
+    """Round weights, in units, to numbers of units."""
+    import narwhals as nw
+
+    units, most = (own + 0.5).floor(), float(MOST_UNITS)
+    units = nw.when(units < 1.0).then(nw.lit(1.0)).otherwise(units)
+    return nw.when(units > most).then(nw.lit(most)).otherwise(units)
+
+
+def _people(table: Columns, given: nw.Expr) -> nw.LazyFrame[Any]:
+    """Return the weight of each person, and whether it can be used."""
     import narwhals as nw
 
     good = finite(given) & (given > 0.0).fill_null(False)
-    most = float(MOST_UNITS)
     rows = table.frame.select(
         good.cast(nw.Int64).alias("good"),
         nw.when(good).then(given).otherwise(nw.lit(1.0)).alias("weight"),
@@ -120,8 +134,31 @@ def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
     )
     if table.person is not None:  # the facts must not depend on how many rows somebody has
         rows = grouped(rows, ["who"], {name: (name, "min") for name in ("good", "weight")})
-    weight = nw.col("weight")
-    rows = rows.with_columns(
+    return rows
+
+
+def _rounding(table: Columns, given: nw.Expr, unit: float) -> Rounding:
+    """Compare the weights of all people with their numbers of units."""
+    import narwhals as nw
+
+    rows, weight = _people(table, given), nw.col("weight")
+    own = weight * exactly(FINE / unit, table.frame)
+    off = _units(weight * exactly(1.0 / unit, table.frame)) * FINE - own
+    parts = {"off": -(-off.abs()).floor(), "whole": own.floor()}
+    parts["rest"] = ((own - own.floor()) * FINER).floor()
+    rows = rows.with_columns(part.alias(name) for name, part in parts.items())
+    totals: dict[str, Aggregate] = {"off": ("off", "sum"), "most": ("off", "max")}
+    totals |= {name: (name, "sum") for name in ("whole", "rest")}
+    found = collected(grouped(rows, [], totals), table.passed)
+    return Rounding.of(*(float(found[name].item(0)) for name in totals))
+
+
+def _facts(table: Columns, given: nw.Expr) -> WeightFacts:
+    """Read the weights of all people."""
+    import narwhals as nw
+
+    weight, most = nw.col("weight"), float(MOST_UNITS)
+    rows = _people(table, given).with_columns(
         (nw.col("good") >= 0).cast(nw.Int64).alias("person"),
         (weight.floor() == weight).cast(nw.Int64).alias("whole"),
         nw.when(weight > most).then(nw.lit(most)).otherwise(weight).alias("capped"),

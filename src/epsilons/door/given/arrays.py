@@ -59,6 +59,7 @@ from epsilons.door.given.column import (
 from epsilons.door.given.menus import Chosen
 from epsilons.door.given.spellings import as_cells
 from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.listed import shown
 from epsilons.types import Booleans, Floats, Integers
 
 __all__ = [
@@ -167,7 +168,7 @@ def unnamed(given: Mapping[str, object]) -> None:
     for name, column in given.items():
         if isinstance(column, str):
             raise ArgumentError(
-                f"{name}={column!r} names a column, but data is not given: "
+                f"{name}={shown(column)} names a column, but data is not given: "
                 "give data=, a frame or the path of a file."
             )
     same_labels(**given)

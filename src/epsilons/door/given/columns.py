@@ -147,10 +147,10 @@ class Columns:
 
 
 def read(
-    values: object,
-    epsilon: object,
+    values: Any,
+    epsilon: Any,
     data: object,
-    person: object,
+    person: str | None,
     kind: LabelKind = "numbers",
     ladder: Ladder | None = None,
     marks: Sequence[Mark] = (),
@@ -173,7 +173,7 @@ def read(
             a ladder they always are.
 
     Raises:
-        ArgumentError: the name of a column is not a string, or `data` is not a frame.
+        ArgumentError: `data` is not a frame.
         ColumnError: a column does not exist, or has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         FileError: `data` is a path, and the file cannot be read.
@@ -184,20 +184,10 @@ def read(
         if values is epsilon:
             values, held = epsilon.column, None
         menu, epsilon = epsilon.menu, epsilon.column
-    if not isinstance(values, str):
-        raise ArgumentError("values must be the name of a column of data, since data is given.")
     offers = epsilon if isinstance(epsilon, Offers) else None
     if offers is not None:
         epsilon = 1.0  # a placeholder until budgets are joined
-    budget = epsilon if isinstance(epsilon, str) else arrays.one_budget(epsilon)
-    if budget is None:
-        raise ArgumentError(
-            "epsilon must be the name of a column of data, or one number for everyone, "
-            "since data is given."
-        )
-    if not (person is None or isinstance(person, str)):
-        raise ArgumentError("person must be the name of a column of data, since data is given.")
-    _refuse_arrays(marks)
+    budget: Any = epsilon if isinstance(epsilon, str) else arrays.one_budget(epsilon)
     table = _open(data, values, budget, person, held or "text", tuple(marks), menu)
     private = (lenient or ladder is not None) and not isinstance(data, FILES)
     table = _typed(table, held, private=private)
@@ -212,15 +202,6 @@ def read(
         table = guarded(table.failure, joined, table, offers)
     table = rounded_down(table, ladder)
     return table if ladder is None else on_ladder(table, ladder)
-
-
-def _refuse_arrays(marks: Sequence[Mark]) -> None:
-    """Refuse further columns that are arrays, because the other columns belong to a frame."""
-    for mark in marks:
-        if not isinstance(mark.column, str):
-            raise ArgumentError(
-                f"{mark.parameter} must be the name of a column of data, since data is given."
-            )
 
 
 def _declared(table: Columns, kind: LabelKind | None) -> list[Mark]:
@@ -294,7 +275,6 @@ def opened(
         ColumnError: a column does not exist, or budgets have the wrong type.
         FileError: `data` is a path, and the file cannot be read.
     """
-    _refuse_arrays(marks)
     table = _open(data, person, epsilon, None, "text", marks, menu)
     return _typed(table, None, private=lenient and not isinstance(data, FILES))
 

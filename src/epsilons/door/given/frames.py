@@ -21,12 +21,13 @@ from epsilons.budgets.levels import is_number
 from epsilons.door.count.asks import Names, said
 from epsilons.door.engines.entries import WITHOUT_COLLATIONS
 from epsilons.door.engines.table import DIALECTS, EngineKind, kind_of_data
-from epsilons.door.given.arrays import unnamed
+from epsilons.door.given.arrays import one_budget, unnamed
 from epsilons.door.given.categories import LabelKind as Of
 from epsilons.door.given.column import INFERRED, family
 from epsilons.door.given.menus import Chosen
 from epsilons.door.offers import Offers
 from epsilons.errors import ArgumentError, ColumnError
+from epsilons.listed import shown
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -84,8 +85,8 @@ def asked(
             cells is then not refused.
 
     Raises:
-        ArgumentError: names are given without data; or the index labels of arrays differ; or
-            `epsilon` is a number that is also the name of a column.
+        ArgumentError: names are given without data, or columns with it; or the index labels of
+            arrays differ; or `epsilon` is a number that is also the name of a column.
         ColumnError: several columns have a given name; or a name that is not text does not exist;
             or a column on Dask has the type object.
     """
@@ -107,9 +108,21 @@ def asked(
     import narwhals as nw
 
     data = nw.to_native(data, pass_through=True)  # unwrap a Narwhals frame
+    kind = kind_of_data(data)
+    named, since = LABELS if kind == "pandas" else (str,), "since data is given."
+    for parameter, column in {
+        "person": "" if person is None else person,
+        "values": values,
+        **marks,
+    }.items():
+        if not isinstance(column, named):  # the rows of a column may be those of other people
+            name = said(parameter, marks)
+            raise ArgumentError(f"{name} must be the name of a column of data, {since}")
+    if not isinstance(epsilon, (Offers, *named)) and one_budget(epsilon) is None:
+        wanted = "the name of a column of data, or one number for everyone"
+        raise ArgumentError(f"epsilon must be {wanted}, {since}")
     names = Names.of_columns(values, epsilon, person, marks)
     given = AskedRows(values, epsilon, data, person, names, marks)
-    kind = kind_of_data(data)
     if kind == "pandas":
         return _of_pandas(given, list(data.columns), kinds or {}, private=private)
     if kind == "dask":
@@ -153,7 +166,7 @@ def _of_pandas(
     named = _named(given)
     for parameter, column in named.items():
         if not isinstance(column, str) and column not in columns:
-            raise ColumnError(f"{said(parameter, named)}={column!r} is not a column of data.")
+            raise ColumnError(f"{said(parameter, named)}={shown(column)} is not a column of data.")
     for parameter, column in named.items():
         refuse_doubles(said(parameter, named), column, columns)
     if "values" not in named or not all(column in columns for column in named.values()):

@@ -45,7 +45,7 @@ def under_replace(counted: door.Tally, call: Call, question: Any) -> Steps:
             mechanism.slack,
             mechanism.estimates(drawn),
             outside=cells % 2 == 1,
-            rounding=_rounding(counted, call),
+            rounding=_rounding(counted, call) + counted.rounding * mechanism.weighing.heaviest,
         )
         return _read(margin, counted, call, question)
 
@@ -103,6 +103,8 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
     """
     people = counted.counts[:, None] if counted.people is None else counted.people
     heads = people if counted.heads is None else counted.heads.number.reshape(people.shape)
+    own, every = people.sum(axis=0), heads.sum(axis=0)
+    off = [0.0] * len(own) if counted.rounded is None else counted.rounded.of_groups(own, every)
     allocations = [
         _of_group(counted.levels, own, question) if each.sum() > 1 else None
         for own, each in zip(people.T, heads.T, strict=True)
@@ -122,9 +124,13 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
     def read(mechanism: Parallel, drawn: Any) -> Read:
         margin = PublicGroupsEvenly(
             tuple(None if part is None else part.weighing for part in parts),
-            tuple(0.0 if part is None else part.slack for part in parts),
+            tuple(
+                0.0 if part is None else part.slack + far
+                for part, far in zip(parts, off, strict=True)
+            ),
             mechanism.estimates(drawn),
-            people.sum(axis=0),
+            own,
+            counted.rounding,
         )
         risks = [nothing if part is None else claimed(part.weighing, goal) for part in parts]
         risk = goal.in_units(sum(risks) if squares else max(risks), bounds)

@@ -109,7 +109,13 @@ class Together:
         lo, hi = bounds
         margin = WeighedTogether(mechanism.weighing, mechanism.slack, place)
         return Answer(
-            estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
+            estimate=Scalar(
+                value=min(max(raw, lo), hi),
+                raw=raw,
+                bounds=bounds,
+                margin=margin,
+                rounding=self.counted.rounding,
+            ),
             method=allocation.method,
             n=self.counted.n,
             risk=goal.in_units(goal.risk(mechanism.weighing), bounds),

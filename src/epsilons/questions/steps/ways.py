@@ -119,8 +119,11 @@ def replace_end(
     """
     drawn = yield Draw(mechanism, mechanism.total(counted))
     found = read(mechanism, drawn)
+    estimate: Any = found.estimate
+    if counted.rounding and found.weighing is not None:  # otherwise the margin includes it
+        estimate = changed(estimate, rounding=counted.rounding)
     return Answer(
-        estimate=found.estimate,
+        estimate=estimate,
         method=method,
         n=counted.n,
         risk=found.risk,
@@ -138,7 +141,7 @@ def spending(counted: Tally, spent: Floats) -> ByLevel:
     heads, weight = counted.heads, counted.weight
     if heads is None:
         return ByLevel(counted.levels, spent, counted.counts)
-    total = weight * float(counted.counts.sum())
+    total = counted.mean_weight * float(counted.counts.sum())
     people = (heads.by_level, weight, total, heads.fewest, heads.most)
     return PerWeight(counted.levels, spent, *people)
 

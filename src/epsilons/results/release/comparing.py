@@ -96,7 +96,7 @@ class Compared:
     def __str__(self) -> str:
         between, shown, low, high = self.cells
         within = f"{numbers.percent(self.confidence)} interval {low} to {high}"
-        line = f"{self.what.capitalize()}, {between}: {shown}   ({within})"
+        line = numbers.legible(f"{self.what.capitalize()}, {between}: {shown}   ({within})")
         if self.informative:
             return line
         return f"{line}\n{said.NOTHING if self.nothing else verdict.NOT_USABLE}"
@@ -418,8 +418,9 @@ def _ends(
     assumptions = pair[0].assumption, pair[1].assumption
     margins, beta = (first.margin, second.margin), 1.0 - level
     planned = not compared.random_budgets(assumptions)
+    exact = not (first.rounding or second.rounding)  # otherwise only intervals include the rounding
     if all(isinstance(each, Scalar) for each in (first, second)) and all(
-        isinstance(each, Weighed) for each in margins
+        exact and isinstance(each, Weighed) for each in margins
     ):
         two = compared.TwoMeans(margins, (first.raw, second.raw), first.bounds, assumptions, beta)
         lo, hi = first.bounds
@@ -435,7 +436,7 @@ def _ends(
     reach: float | None = None
     if isinstance(first, kinds.CountEstimate):
         reach = compared.count_reach((first.law, second.law), beta)
-    elif all(isinstance(margin, WeighedCells) for margin in margins):
+    elif all(exact and isinstance(margin, WeighedCells) for margin in margins):
         reach = compared.shares_reach(margins, assumptions, beta)
     if reach is None:
         return (c - b, d - a), factors, False
@@ -478,7 +479,8 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
         raise KindError("differences needs two groups: this release has one.")
     assumption, margin = release.assumption, estimate.margin
     level = 1.0 - (1.0 - confidence) / len(pairs)
-    far = margin.apart(assumption, confidence) if isinstance(margin, WeighedCells) else None
+    exact = isinstance(margin, WeighedCells) and not estimate.rounding
+    far = margin.apart(assumption, confidence) if exact else None
     groups = isinstance(estimate, grouped.Groups) and len(labels) <= _TESTED
     if far is not None:
         raw = estimate.raw
@@ -532,16 +534,16 @@ def combined_of(release: Release, weights: Mapping[Any, float], confidence: floa
             place for place, own in enumerate(labels) if type(own) is type(label) and own == label
         ]
         if not at:
-            raise ArgumentError(f"combine: {label!r} is no label: release.{name} has them all.")
+            raise ArgumentError(f"combine: one of these is no label: release.{name} has them all.")
         if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
-            raise ArgumentError(f"combine: the weight of {label!r} must be a number.")
+            raise ArgumentError("combine: every weight must be a number.")
         if not math.isfinite(weight):
-            raise ArgumentError(f"combine: the weight of {label!r} must be finite.")
+            raise ArgumentError("combine: every weight must be finite.")
         vector[at[0]] = float(weight)
     assumption, margin = release.assumption, estimate.margin
     if name == "groups":
         low, high = margin.combination(vector, estimate.bounds, assumption, confidence)
-    elif isinstance(margin, WeighedCells):
+    elif isinstance(margin, WeighedCells) and not estimate.rounding:
         low, high = margin.combination(estimate.raw, vector, assumption, confidence)
     else:
         level = 1.0 - (1.0 - confidence) / max(int(np.count_nonzero(vector)), 1)

@@ -193,7 +193,7 @@ class Derived:
         """
         level, cells = parameters.confidence(confidence), self._table("marginal")
         parts, labels = cells.places(columns)
-        given = (cells.margin, cells.raw, parts, self.assumption, level)
+        given = (cells.margin, cells.raw, parts, self.assumption, level, cells.rounding)
         value = tables.added_up(cells.value, parts)
         return PartShares(columns, (), labels, value, *tables.sums(*given), level)
 
@@ -223,7 +223,7 @@ class Derived:
         whole = tables.added_up(cells.value, rows)[rows]
         alone = 1.0 / np.bincount(rows)[rows]  # equal shares where the sum is 0
         value = np.where(whole > 0.0, cells.value / np.where(whole > 0.0, whole, 1.0), alone)
-        given = (cells.margin, cells.raw, rows, self.assumption, level)
+        given = (cells.margin, cells.raw, rows, self.assumption, level, cells.rounding)
         return PartShares(
             cells.called, columns, cells.categories, value, *tables.within(*given), level
         )
@@ -328,10 +328,15 @@ class Derived:
             raise KindError("quantile takes one q at a time: ask for each, or ask ep.quantile.")
         if not isinstance(cells, Cells):
             self._refuse("quantile", "frequencies of bins, published with edges=")
-        edges = _edges(cells.categories)
-        value, (low, high) = quantiles.quantile_of_cells(
-            cells.margin, cells.raw, share, edges, self.assumption, level
-        )
+        edges, told = _edges(cells.categories), self.assumption
+        given = cells.margin, cells.raw
+        value, (low, high) = quantiles.quantile_of_cells(*given, share, edges, told, level)
+        if cells.rounding:  # it is another quantile of the rounded weights
+            near = np.clip([share - cells.rounding, share + cells.rounding], 1e-9, 1.0 - 1e-9)
+            half = 0.5 + level / 2.0
+            (low, _), (_, high) = (
+                quantiles.quantile_of_cells(*given, q, edges, told, half)[1] for q in near.tolist()
+            )
         return Amount(value, low, high)
 
     @property

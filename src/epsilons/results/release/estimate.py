@@ -59,6 +59,10 @@ class Estimate:
             confidence; "" for the standard description.
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
+            It is False in releases of version 0.2.0. It is also False for estimates from local
+            reports, because these reports can be from that version.
+        rounding: the largest difference, as a fraction of the range, between what is estimated with
+            people's weights and with these weights rounded.
     """
 
     kind: ClassVar[str]
@@ -74,6 +78,7 @@ class Estimate:
     among: ClassVar[bool] = True
     known_as: ClassVar[str] = ""
     adds: ClassVar[bool] = False
+    rounding: float = 0.0
 
     @property
     def ranks(self) -> tuple[float, ...]:
@@ -177,6 +182,14 @@ class Estimate:
         """The ends of its intervals, reopened if a number was drawn outside the limits."""
         return self.reopened(ends) if self.drawn_outside else ends
 
+    def widened(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The ends of its intervals, moved apart by the rounding of weights."""
+        if not self.rounding:
+            return ends
+        far, (lo, hi) = self.rounding * self.unit, self.limits
+        low, high = np.maximum(ends[0] - far, lo), np.minimum(ends[1] + far, hi)
+        return (low, high) if np.ndim(low) else (float(low), float(high))
+
     @property
     def limits(self) -> tuple[float, float]:
         """The smallest and largest possible value of its numbers; infinite where unknown."""
@@ -271,11 +284,13 @@ class Scalar(Estimate):
     margin: ScalarMargin
     sigma: float | None = None
     alike: bool = False
+    rounding: float = 0.0
 
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
         """A confidence interval, with at least this confidence."""
-        return self.kept(self.margin.interval(self.raw, self.bounds, assumption, confidence))
+        ends = self.margin.interval(self.raw, self.bounds, assumption, confidence)
+        return self.kept(self.widened(ends))
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -389,7 +404,10 @@ class Scalar(Estimate):
         """The standard deviation of the data; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
             return None
-        return self.margin.spread(self.bounds, assumption, confidence)
+        found = self.margin.spread(self.bounds, assumption, confidence)
+        far = self.rounding * self.unit**2
+        low, high = max(found.low**2 - far, 0.0) ** 0.5, (found.high**2 + far) ** 0.5
+        return found._replace(low=low, high=min(high, self.unit / 2.0)) if far else found
 
     def found(self) -> dict[str, float]:
         """The centre and the standard deviation that define the estimated range, as plain data."""
@@ -428,6 +446,7 @@ class Cells(Estimate):
     categories: tuple[Any, ...]
     margin: CellsMargin
     other: Any = None
+    rounding: float = 0.0
     columns: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -474,17 +493,17 @@ class Cells(Estimate):
     @remembered
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the share of each category."""
-        return self.kept(self.margin.intervals(self.raw, assumption, confidence))
+        return self.kept(self.widened(self.margin.intervals(self.raw, assumption, confidence)))
 
     @remembered
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """Simultaneous confidence intervals for all shares."""
-        return self.kept(self.margin.band(self.raw, assumption, confidence))
+        return self.kept(self.widened(self.margin.band(self.raw, assumption, confidence)))
 
     @remembered
     def at_once(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence."""
-        return self.margin.at_once(self.raw, assumption, confidence)
+        return min(self.margin.at_once(self.raw, assumption, confidence) + self.rounding, 1.0)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence, as in `at_once`."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from epsilons.errors import ArgumentError
 from epsilons.frozen import remembered, storable
+from epsilons.listed import shown
 from epsilons.loading import later
 from epsilons.results.release.estimate import Estimate, labelled, plain
 from epsilons.results.report import numbers
@@ -267,7 +268,8 @@ class Groups(Estimate):
         for name, label in zip(("first", "second"), pair, strict=True):
             if not any(type(label) is type(own) and label == own for own in self.labels):
                 raise ArgumentError(
-                    f"{name}={label!r} is not the label of a group: release.groups has them all."
+                    f"{name}={shown(label)} is not the label of a group: release.groups has them "
+                    "all."
                 )
         if pair[0] == pair[1]:
             raise ArgumentError("first and second are the same group: give two.")

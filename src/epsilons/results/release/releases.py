@@ -14,6 +14,7 @@ import numpy.typing as npt
 from epsilons import door, parameters, words
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
+from epsilons.listed import shown
 from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
@@ -80,7 +81,7 @@ class JointRanges(Sequence[JointRange]):
             if found.name == index:
                 return found
         known = ", ".join(repr(found.name) for found in self.each)
-        raise ArgumentError(f"There is no release called {index!r} here. There are {known}.")
+        raise ArgumentError(f"There is no release called {shown(index)} here. There are {known}.")
 
     def to_dict(self) -> dict[str, Any]:
         """The intervals as plain data."""

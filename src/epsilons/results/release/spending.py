@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -209,7 +210,7 @@ class PerWeight(ByLevel):
         spent: the amount that a unit at each level spends.
         people: the number of people at each level.
         unit: the weight of one unit.
-        total: the sum of everyone's weight, each rounded to whole units.
+        total: the sum of everyone's weight.
         fewest: the smallest number of units of a person at each level.
         most: the largest number of units of a person at each level.
     """
@@ -245,7 +246,10 @@ class PerWeight(ByLevel):
             ArgumentError: weights are not given, or not one for each budget.
         """
         budgets = budgets_of_people(epsilon)
-        given = None if weights is None else np.asarray(weights, dtype=np.float64)
+        given = None
+        if weights is not None:
+            with contextlib.suppress(TypeError, ValueError):  # the message could show a value
+                given = np.asarray(weights, dtype=np.float64)
         if given is None or given.shape != budgets.shape:
             raise ArgumentError(
                 "weights: people have weights in this release, so what they spent depends on them. "

@@ -112,7 +112,7 @@ def statement(releases: Sequence[Release], spent: Spending, length: str) -> str:
     model = "local" if isinstance(spent, AllOfIt) else releases[0].neighbours
     write = {"public": _public, "board": _board, "methods": _methods}[length]
     seeded = [] if all(one.private for one in releases) else [_SEEDED]
-    return "\n\n".join([*seeded, *write(releases, spent, model)])
+    return legible("\n\n".join([*seeded, *write(releases, spent, model)]))
 
 
 def notes(releases: Sequence[Release], spent: Spending) -> tuple[Note, ...]:

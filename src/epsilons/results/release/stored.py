@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from epsilons import frozen, made
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
+from epsilons.listed import shown
 from epsilons.results import report
 
 __all__ = ["FORMAT", "Stated", "read", "written"]
@@ -113,7 +114,7 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
         raise ArgumentError(not_one)
     if data.get("format") != FORMAT:
         was = data.get("format")
-        raise ArgumentError(f"text is {what} in format {was!r}; this version reads {FORMAT}.")
+        raise ArgumentError(f"text is {what} in format {shown(was)}; this version reads {FORMAT}.")
     found = frozen.from_plain(data[key])
     if not isinstance(found, kind):
         raise ArgumentError(not_one)

@@ -118,7 +118,8 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 def to_json(data: Any) -> str:
     """Write plain data as JSON, ∞ as "inf" and −∞ as "-inf"."""
-    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+    return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _finite(data: Any) -> Any:

@@ -8,8 +8,10 @@ package, and a new format needs no change elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+from epsilons.results.report.numbers import legible
 
 __all__ = [
     "Bars",
@@ -376,6 +378,10 @@ class Sheet:
     simulated: bool = False
     summary: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name, part in vars(self).items():
+            object.__setattr__(self, name, _legible(part))
+
     def parts(self, *, whole: bool) -> Iterator[Part]:
         """The parts for whole formats if `whole` is true, otherwise those for brief formats."""
         return (part for block in self.blocks for part in shown(block, whole=whole))
@@ -387,6 +393,19 @@ class Sheet:
     def all(self, kind: type[Kind]) -> list[Kind]:
         """All parts of a class."""
         return [part for block in self.blocks for part in block if isinstance(part, kind)]
+
+
+def _legible(part: Any) -> Any:
+    """A part without control characters, which a terminal would obey and a picture cannot have."""
+    if isinstance(part, str):
+        return legible(part)
+    if type(part) in (tuple, list):
+        return type(part)(map(_legible, part))
+    if type(part).__module__ != __name__:
+        return part
+    own = {name: (each, _legible(each)) for name, each in vars(part).items()}
+    changed: Any = {name: new for name, (old, new) in own.items() if new != old}
+    return replace(part, **changed) if changed else part
 
 
 def shown(block: Iterable[Part], *, whole: bool) -> Iterator[Part]:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from epsilons.results.report.numbers import number
+from epsilons.results.report.numbers import legible, number
 from epsilons.results.report.phrases import COVERS_ALL, LABELS, SEEDED, spending_table
 from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable, shown
 
@@ -75,22 +75,27 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = 
 
     The other columns are right-aligned, or left-aligned if `words` is true.
     """
-    cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
-    widths = [
-        max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)
-        for k, head in enumerate(heads)
+    cells = [
+        [_cell(cell if isinstance(cell, str) else number(cell)) for cell in row]
+        for row in (heads, *rows)
     ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     put = str.ljust if words else str.rjust
     lines = []
-    for first, *rest in [list(heads), *cells]:
+    for first, *rest in cells:
         aligned_rest = [put(cell, width) for cell, width in zip(rest, widths[1:], strict=True)]
         lines.append("  " + "   ".join([first.ljust(widths[0]), *aligned_rest]).rstrip())
     return "\n".join(lines)
 
 
+def _cell(text: str) -> str:
+    """A cell of a table on one line, without characters that a terminal would obey."""
+    return legible(text.replace("\n", " "))
+
+
 def wrapped(text: str) -> str:
     """Wrap a paragraph for the screen."""
-    return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
+    return textwrap.fill(legible(text), _WIDTH, subsequent_indent="  ")
 
 
 def _lines(block: Sequence[Part]) -> Iterator[str]:

@@ -43,12 +43,15 @@ class PublicGroups(Margin):
         slacks: rounding error of each estimate, on a unit range.
         drawn: the noisy mean of each group, in data units; NaN if it was not released.
         people: number of people in each group.
+        rounding: error of each share of people that is due to rounded weights.
     """
 
+    LATER: ClassVar = ("rounding",)
     weighings: tuple[Weighing | None, ...]
     slacks: tuple[float, ...]
     drawn: Floats
     people: Integers
+    rounding: float = 0.0
 
     kind: ClassVar[str | None] = None
     staked: ClassVar[bool] = False
@@ -190,6 +193,7 @@ class PublicGroups(Margin):
         n = max(int(self.people.sum()), 1)
         value = self.people / n
         far = mean.sampling_reach(n, 1.0 - confidence) if assumption.sampled else 0.0
+        far += self.rounding
         return value, np.maximum(value - far, 0.0), np.minimum(value + far, 1.0)
 
     def _reach(

@@ -18,7 +18,12 @@ MOST_IN_A_ROW = 256
 
 
 def sums(
-    margin: CellsMargin, raw: Floats, parts: Integers, assumption: Assumption, confidence: float
+    margin: CellsMargin,
+    raw: Floats,
+    parts: Integers,
+    assumption: Assumption,
+    confidence: float,
+    rounding: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """An interval for the share of each part of a table. All parts have equally many cells.
 
@@ -28,6 +33,7 @@ def sums(
         parts: the index of the part that contains each cell, from 0.
         assumption: the assumption about the cells.
         confidence: the confidence of each interval separately.
+        rounding: the error of each share that is due to rounded weights.
 
     Raises:
         KindError: the margin does not belong to such a table.
@@ -42,12 +48,17 @@ def sums(
         return margin.sums(added_up(margin.drawn, parts), added, assumption, confidence)
     pairs = _pairs(raw, added_up(raw, parts)[parts])
     first = np.unique(parts, return_index=True)[1]
-    _, low, high = _closed(margin, pairs, added - 1).sums(assumption, confidence)
+    _, low, high = _closed(margin, pairs, added - 1, rounding).sums(assumption, confidence)
     return low[first], high[first]
 
 
 def within(
-    margin: CellsMargin, raw: Floats, rows: Integers, assumption: Assumption, confidence: float
+    margin: CellsMargin,
+    raw: Floats,
+    rows: Integers,
+    assumption: Assumption,
+    confidence: float,
+    rounding: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """An interval for the share of each cell within its row.
 
@@ -62,6 +73,7 @@ def within(
         assumption: the assumption about the cells. A number δ does not limit shares within a row,
             so it is treated like True: budgets may be related to these shares in any way.
         confidence: the confidence of each interval separately.
+        rounding: the error of each share that is due to rounded weights.
 
     Raises:
         KindError: the margin does not belong to such a table, or a row has too many cells.
@@ -95,7 +107,7 @@ def within(
             # Nothing limits the bias: it is unknown how many people have which weight.
             return np.zeros(len(drawn)), np.ones(len(drawn))
     else:
-        means = _closed(margin, pairs, others)
+        means = _closed(margin, pairs, others, rounding)
     return means.unit(assumption.of_membership, confidence)
 
 
@@ -117,14 +129,15 @@ def _pairs(cells: Floats, wholes: Floats) -> Floats:
     return np.column_stack([cells, wholes - cells]).ravel()
 
 
-def _closed(margin: CellsMargin, pairs: Floats, others: int) -> GroupedMeans:
+def _closed(margin: CellsMargin, pairs: Floats, others: int, rounding: float) -> GroupedMeans:
     """The margin of groups, each of one cell and `others` other cells, if budgets are public."""
     if not isinstance(margin, WeighedCells) or margin.weighing.keep is not None:
         raise KindError("Sums and shares within rows are for tables of several columns.")
     slack = (
         margin.slack if margin.weighing.scale > 0.0 else 0.0
     )  # without noise, nothing is rounded
-    return GroupedMeans(margin.weighing, slack, pairs, outside=False, others=others)
+    off = rounding * margin.weighing.heaviest
+    return GroupedMeans(margin.weighing, slack, pairs, outside=False, rounding=off, others=others)
 
 
 def _of_sums(assumption: Assumption, added: int) -> Assumption:

@@ -136,6 +136,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
             f"A person moves in {kind.moves} of the sums of a mechanism of kind "
             f"{mechanism.kind!r}, but the mechanism declares {mechanism.moves}."
         )
+    _check_divisor(mechanism)
     law = _closed(mechanism) if kind.closed else one_number(mechanism.law)
     if kind.cells:
         if grid != 1:
@@ -162,6 +163,12 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
         for distance, p in zip(distances, mechanism.keep, strict=True)
     )
     return Verdict(budgets, bounds, exact=False, neighbours=kind.neighbours)
+
+
+def _check_divisor(mechanism: Any) -> None:
+    """Reject a divisor that would make the scale of the noise of a mean negative."""
+    if not getattr(mechanism, "divisor", 1) > 0:
+        raise PrivacyError("The divisor of a sum and of its noise must be above 0.")
 
 
 def _closed(mechanism: Any) -> LawPieces:
@@ -197,6 +204,7 @@ def lattice_moves(mechanism: Any, why: str) -> list[int]:
     weights = weights_of(mechanism, len(mechanism.levels))
     grid = whole(mechanism.grid, 1, "The grid")
     reach = whole(mechanism.reach, 1, "The reach of a person")
+    _check_divisor(mechanism)
     if reach < grid:
         raise PrivacyError(_SHORT)
     if getattr(mechanism, "keep", None) is not None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Final, get_args
 
 from epsilons.errors import ArgumentError
+from epsilons.listed import shown
 from epsilons.types import Place
 from epsilons.verify.replaying.columns import ROLES, ColumnKind
 
@@ -173,12 +174,12 @@ class Change:
 
     def __post_init__(self) -> None:
         if self.place not in PLACES:
-            raise ArgumentError(f"place={self.place!r} must be one of {', '.join(PLACES)}.")
+            raise ArgumentError(f"place={shown(self.place)} must be one of {', '.join(PLACES)}.")
         for each in self.rows or ():
             unknown = [name for name in each if name not in ROLES]
             if unknown:
                 raise ArgumentError(
-                    f"rows of a change have the unknown key {unknown[0]!r}: give entries of "
+                    "rows of a change have an unknown key: give entries of "
                     f"{', '.join(map(repr, ROLES))}."
                 )
         if self.comes and not self.rows:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from epsilons.errors import ArgumentError
+from epsilons.listed import shown
 from epsilons.verify.replaying.columns import (
     LOOKED_AT,
     ColumnKind,
@@ -93,7 +94,7 @@ class TextTable:
         header[0] = header[0].removeprefix("\ufeff")
         for role, name in names.items():
             if name not in header:
-                raise ArgumentError(f"{role}={name!r} is not a column of data.")
+                raise ArgumentError(f"{role}={shown(name)} is not a column of data.")
         at = {role: header.index(name) for role, name in names.items()}
         marks = text_form.decimal or ".", text_form.thousands or ""
         kind = ColumnKind("cells", nullable=False, decimal=marks[0], thousands=marks[1])
@@ -264,7 +265,7 @@ def table_of(given: Row, data: Any, text_form: TextForm, folder: Path) -> GivenT
         path = Path(os.path.expanduser(os.fspath(data)))
         if any(each in path.name.lower() for each in (".jsonl", ".ndjson", ".xlsx")):
             raise ArgumentError(
-                f"data={str(data)!r}: replay changes CSV and Parquet files. Write the table to one "
+                f"data={shown(data)}: replay changes CSV and Parquet files. Write the table to one "
                 "of these, or give a frame."
             )
         if not path.name.lower().endswith(".parquet") and not path.is_dir():
@@ -316,7 +317,11 @@ def _is_column(role: str, given: Any) -> bool:
     """Whether an argument is a column, and not a single budget for everyone or None."""
     if given is None:
         return False
-    return role != "epsilon" or isinstance(given, str) or hasattr(given, "__len__")
+    return (
+        role != "epsilon"
+        or isinstance(given, str)
+        or getattr(given, "ndim", hasattr(given, "__len__")) > 0
+    )
 
 
 def _written(folder: Path, numbers: Iterator[int], frame: Any) -> str:
