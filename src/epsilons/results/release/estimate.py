@@ -59,8 +59,6 @@ class Estimate:
             confidence; "" for the standard description.
         adds: whether it is a sum over people: more people then do not make its error smaller, and
             its half-width is compared with the number itself.
-            It is False in releases of version 0.2.0. It is also False for estimates from local
-            reports, because these reports can be from that version.
         rounding: the largest difference, as a fraction of the range, between what is estimated with
             people's weights and with these weights rounded.
     """

@@ -46,7 +46,6 @@ class PublicGroups(Margin):
         rounding: error of each share of people that is due to rounded weights.
     """
 
-    LATER: ClassVar = ("rounding",)
     weighings: tuple[Weighing | None, ...]
     slacks: tuple[float, ...]
     drawn: Floats
