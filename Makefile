@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/compiled
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test tests test-slow test-slice test-versions fuzz lint style types imports words docs dist bench bench-full clean
+.PHONY: demo test tests test-versions fuzz lint style types imports words docs dist bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -22,15 +22,7 @@ test: $(VENV)/.dev
 	$(MAKE) --no-print-directory -j 2 types tests
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not slow and not rest"
-
-test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "slow or rest"
-
-# Slow tests too, but only the cases of one turn of twelve: make test-slice TURN=5.
-TURN ?= 0
-test-slice: $(VENV)/.dev
-	EPSILONS_TURN=$(TURN) $(BIN)/python -m pytest -m "not rest"
+	$(BIN)/python -m pytest
 
 # The core and two engines with the oldest or the newest versions that pyproject.toml allows:
 # make test-versions VERSIONS=oldest.
@@ -39,9 +31,9 @@ OTHER := .venv-$(VERSIONS)
 test-versions:
 	$(PYTHON) -m venv $(OTHER)
 	$(PYTHON) scripts/versions.py $(VERSIONS) > $(OTHER)/constraints.txt
-	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OTHER)/constraints.txt -e ".[duckdb,pandas,report,data,postgres]" pytest pytest-xdist hypothesis scipy statsmodels
+	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OTHER)/constraints.txt -e ".[duckdb,pandas,report,data,postgres]" pytest pytest-randomly pytest-xdist hypothesis scipy statsmodels
 	$(OTHER)/bin/epsilons demo --report demo.html
-	$(OTHER)/bin/python -m pytest -m "not slow and not rest" tests/mechanisms tests/noise tests/corpus tests/tasks
+	$(OTHER)/bin/python -m pytest tests/mechanisms tests/noise tests/tasks
 
 # Looks for neighbouring data that can be distinguished, for as long as you like: make fuzz MINUTES=30.
 MINUTES ?= 10

@@ -24,6 +24,7 @@ from tests import needs
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let the second of two workers import the test files in reverse order, if all are asked for.
 
@@ -40,7 +41,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.relative_to(here.parent).with_suffix("").parts))
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put Spark first.
 
@@ -67,10 +68,10 @@ def pytest_unconfigure() -> None:
 
 @contextmanager
 def _seeded(name: str) -> Iterator[None]:
-    """Replace the system's entropy in this process by a stream that depends on `name` and the turn.
+    """Replace the system's entropy in this process by a stream that depends on `name`.
 
-    A test that passes in a turn then passes again, and each turn tries other noise. Programs that
-    tests start draw from the system, as users' programs do.
+    A test that passes then passes again, in whatever order tests run. Programs that tests start
+    draw from the system, as users' programs do.
     """
     from epsilons.draws.noise import source
 

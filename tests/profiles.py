@@ -38,9 +38,6 @@ ADVERSARIAL: dict[str, Budgets] = {
 }
 """Extreme budgets: tiny, huge, equal, one public, one zero, thousands of levels, and mixtures."""
 
-PAST_THE_DOOR = ("subnormal", "huger")
-"""Extreme budgets that are clipped before anything is planned or counted."""
-
 ORDINARY: dict[str, Budgets] = {
     "half strict": Budgets({0.05: 200, 1.0: 200}),
     "log-uniform": _levels(2, math.log(0.1), 0.0, 400),

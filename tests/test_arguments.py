@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -22,16 +21,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons import parameters
-from epsilons.__main__ import cli
-from epsilons.asking.commands.publishing import Publish
 from epsilons.asking.table import STATISTICS
-from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.errors import ArgumentError
 from epsilons.questions.question import Question
-from tests.needed import needed, spoken
+from tests.needed import needed
 
 N: Final = 120
 WHO: Final = np.arange(N) % 60
@@ -122,17 +118,6 @@ VALUES: Final[dict[str, list[Any]]] = {
 """The values to try for each argument: all valid words, and some invalid values."""
 
 VALUES.update(dict.fromkeys(("x_bounds", "y_bounds"), VALUES["bounds"]))
-ALSO: Final[dict[str, dict[str, Any]]] = {
-    "by": {"groups": ["a", "b", "c"]},
-    "groups": {"by": WORDS},
-    "groups_are": {"by": WORDS, "groups": ["a", "b", "c"]},
-    "shrink": {"by": WORDS, "groups": ["a", "b", "c"]},
-    "shape": {"bounds": None, "about": "population", "related": False},
-    "edges": {"categories": None, "values": X},
-}
-"""Other arguments that each argument requires."""
-
-_SAID: Final = ("missing", "about", "related", "loss", "confidence")
 _CALL: Final = (
     *("epsilon", "person", "levels", "cap", "neighbours", "data", "separator"),
     *("decimal", "thousands", "menu"),
@@ -172,80 +157,6 @@ def test_every_argument_is_in_the_table() -> None:
             assert set(words) <= {each for each in VALUES[name] if isinstance(each, str)}
 
 
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize(("statistic", "argument"), list(cases()))
-def test_it_works_or_refuses_by_name_before_anything_is_drawn(
-    statistic: str, argument: str, neighbours: str
-) -> None:
-    for value in VALUES[argument]:
-        source = Counting(1)
-        given = {**OWN[statistic], **ALSO.get(argument, {}), argument: value}
-        call: dict[str, Any] = {"epsilon": EPSILON, "neighbours": neighbours}
-        if neighbours == "add-remove":
-            call["levels"] = LEVELS
-        if argument in _CALL:
-            call[argument] = given.pop(argument)
-            if argument == "epsilon" and np.ndim(value) == 0:
-                call.pop("levels", None)
-        try:
-            question = STATISTICS[statistic](**given)
-            release = ep.publish([question], **call, source=source)[0]
-        except EpsilonsError as refused:
-            _check_refused(refused, source, f"{argument}={value!r}")
-            if (statistic, neighbours) != ("count", "replace"):  # this call is always refused
-                _check_named(argument, str(refused))
-            continue
-        _check_release(release, given, argument, value)
-
-
-def _check_refused(refused: EpsilonsError, source: Counting, given: str) -> None:
-    assert source.asked == 0, f"{given}: something was drawn, and then: {refused}"
-
-
-def _check_named(argument: str, message: str) -> None:
-    """Check that a message names the argument, or another argument that it depends on."""
-    others = {
-        "data": ("values", "column", "data"),
-        "x": ("x", "questions"),
-        "y": ("x", "y", "different lengths"),
-        "by": ("by", "groups"),
-        "groups": ("by", "groups"),
-        "person": ("person", "values"),
-        "values": ("values", "questions"),
-        "categories": ("categories", "edges", "values"),
-        "edges": ("categories", "edges", "values"),
-        "epsilon": ("epsilon", "levels"),
-        "neighbours": ("neighbours", "levels"),
-        "shape": ("shape", "bounds"),
-        "where": ("where", "values"),
-    }
-    assert any(word in message for word in others.get(argument, (argument,)))
-
-
-def _check_release(release: ep.Release, given: dict[str, Any], argument: str, value: Any) -> None:
-    told = release.to_dict()
-    json.loads(json.dumps(told, allow_nan=True), parse_constant=_refuse_nan)
-    assert str(release)
-    if argument in _SAID and value is not None:
-        assert getattr(release, argument) == value
-    if argument == "method" and value != "auto":
-        assert value in release.method
-    assert ep.verify.exact(release.mechanism).holds
-    spent = release.for_each(release.mechanism.levels)
-    for amount, loss in zip(spent.tolist(), release.mechanism.losses, strict=True):
-        assert loss == amount == math.inf or Fraction(amount) >= loss  # exact, without rounding
-
-
-def _refuse_nan(word: str) -> float:
-    assert word != "NaN"
-    return math.inf
-
-
-SHELL: Final[dict[str, list[str]]] = {
-    **{name: spoken(question) for name, question in STATISTICS.items()},
-    "frequencies": ["--value", "g", "--category", "a", "--category", "b", "--other", "c"],
-    "count": ["--value", "x"],
-}
 OPTIONS: Final[dict[str, list[list[str]]]] = {
     "missing": [["error"], ["midpoint"], ["exclude"], ["nonsense"]],
     "neighbours": [[each] for each in (*NEIGHBOURS, "nonsense")],
@@ -273,31 +184,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     columns = {"x": HOLES, "y": X, "g": WORDS, "e": EPSILON, "who": WHO}
     pl.DataFrame(columns).with_columns(pl.col("x").fill_nan(None)).write_csv(path)
     return path
-
-
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize("statistic", STATISTICS)
-def test_a_command_works_or_says_what_is_wrong(
-    statistic: str, neighbours: str, table: Path
-) -> None:
-    flags = {each.name: each.opts[-1] for each in Publish(STATISTICS[statistic]).params}
-    plain = [statistic, str(table), *SHELL[statistic]]
-    plain += ["--person", "who", "--neighbours", neighbours]
-    if neighbours == "add-remove":
-        plain += ["--level", "0.5", "--level", "1", "--level", "2"]
-    word = "exclude" if statistic == "total" else "midpoint"
-    lenient = [] if "missing" not in flags else ["--missing", word]
-    works = CliRunner().invoke(cli, [*plain, "--epsilon", "e", *lenient])
-    assert (works.exit_code == 0) == ((statistic, neighbours) != ("count", "replace"))
-    for option in OPTIONS.keys() & flags.keys():
-        for words in OPTIONS[option]:
-            budget = [] if option == "epsilon" else ["--epsilon", "e"]
-            result = CliRunner().invoke(cli, [*plain, *budget, flags[option], *words])
-            # `main` prints an error of this package as one line.
-            ended = (type(None), SystemExit, EpsilonsError)
-            assert isinstance(result.exception, ended), f"--{option} {words}: {result.exception!r}"
-            assert "Traceback" not in result.output
-            assert (result.exit_code == 0) == ("Spent: " in result.stdout), (option, words)
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
@@ -334,30 +220,6 @@ def test_no_message_advises_to_drop_rows() -> None:
 TERMS: Final = {
     name: question for name, question in STATISTICS.items() if name not in ("count", "total")
 }
-
-
-@pytest.mark.parametrize("cap", [None, 0.5])
-@pytest.mark.parametrize("about", parameters.CHOICES["about"])
-@pytest.mark.parametrize("statistic", TERMS)
-def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
-    statistic: str, about: str, cap: float | None
-) -> None:
-    """Without levels, related=True is refused under add/remove.
-
-    No interval would be informative.
-    """
-    source = Counting(1)
-    terms: dict[str, Any] = {"epsilon": EPSILON, "neighbours": "add-remove", "cap": cap}
-    vain = TERMS[statistic](**OWN[statistic], about=about)
-    with pytest.raises(ArgumentError, match=r"levels is not given.*related=True"):
-        ep.publish([vain], **terms, source=source)
-    assert source.asked == 0
-    with pytest.raises(ArgumentError, match="levels is not given"):
-        vain.call(**terms)
-    ways: list[tuple[Any, dict[str, Any]]] = [(True, {"levels": LEVELS}), (0.05, {}), (False, {})]
-    for related, more in ways:
-        question = TERMS[statistic](**OWN[statistic], about=about, related=related)
-        assert ep.publish([question], **terms, **more, source=source)[0].value is not None
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons.errors import ArgumentError, EpsilonsError
+from epsilons.errors import EpsilonsError
 from tests.plain import plain
 
 N = 600
@@ -91,25 +90,6 @@ def usual() -> dict[str, Any]:
     return {call: outcome(call) for call in CALLS}
 
 
-def arguments_of(call: str) -> list[str]:
-    return list(inspect.signature(CALLS[call][0]).parameters)
-
-
-@pytest.mark.parametrize(("call", "name"), [(c, n) for c in CALLS for n in arguments_of(c)])
-def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> None:
-    """A value other than the default changes the release, or is refused."""
-    assert "Release" in usual[call][0]  # the call works
-    if name == "missing":  # one of the two words is the default, so compare the two
-        data = {"values": GAPS} if "mean" in call else {}
-        first, second = (outcome(call, missing=word, **data) for word in OTHERS[name])
-        assert first != second
-        return
-    found = [outcome(call, **{name: other}) for other in OTHERS[name]]
-    assert any(each != usual[call] for each in found)
-    if name not in ("neighbours", "method", "values", "project"):
-        assert all(each != usual[call] for each in found)
-
-
 @pytest.mark.parametrize("call", CALLS)
 def test_a_wrong_word_is_refused(call: str) -> None:
     for name in ("neighbours", "about", "related", "loss", "method", "missing"):
@@ -173,54 +153,3 @@ PLANS: dict[str, dict[str, Any]] = {
         "neighbours": "add-remove",
     },
 }
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("call", PLANS)
-@pytest.mark.parametrize("make", [ep.plan, ep.allocate])
-def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: str) -> None:
-    parameters = inspect.signature(make).parameters.values()
-    # Positional parameters are budgets or a list of questions: see tests/planning/test_several.py.
-    names = [each.name for each in parameters if each.kind is not each.POSITIONAL_ONLY]
-    others: dict[str, Any] = {
-        "shares": [1],
-        "targets": [1],
-        "epsilon": {0.1: 50, 0.5: 70},
-        "bounds": (0, 2),
-        "statistic": "mean" if "statistic" in PLANS[call] else "frequencies",
-        "categories": 5,
-        "edges": [0, 1, 2],
-        "neighbours": "replace" if "neighbours" in PLANS[call] else "add-remove",
-        "about": "population",
-        "related": False,
-        "spread": 0.01,
-        "loss": "pac",
-        "confidence": 0.5,
-        "cap": 0.05,
-        "method": "uniform",
-        "shape": "gaussian",
-        "model": "local",
-        "dimension": 3,
-        "groups": 4,
-        "groups_are": "public",
-        "goal": 0.01,
-    }
-    given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
-    if "neighbours" not in names:
-        given.pop("neighbours", None)
-    if "confidence" in names:  # confidence has an effect only for loss="pac"
-        given["loss"], others["loss"] = "pac", "mse"
-
-    def shown(**changes: Any) -> Any:
-        try:
-            found = make(**{**given, **changes})
-        except ArgumentError as error:
-            return str(error)
-        if make is ep.allocate:
-            return plain(found)
-        return plain((found.loss, found.forecasts, found.wanted))
-
-    first = shown()
-    assert not isinstance(first, str)
-    dropped = [name for name in names if shown(**{name: others[name]}) == first]
-    assert dropped == []

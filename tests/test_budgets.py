@@ -161,7 +161,6 @@ BAD: list[tuple[object, type[Exception], str]] = [
 ]
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(("epsilon", "error", "says"), BAD, ids=lambda x: repr(x)[:40])
 def test_bad_budgets_are_refused_with_the_reason(
     epsilon: object, error: type[Exception], says: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,47 +48,6 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "people.parquet"
     pl.DataFrame({"x": [1.0, 2.0, 3.0] * 40, "e": [0.5, 1.0, 2.0] * 40}).write_parquet(path)
     return path
-
-
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (("verify", "0.1:500", "1:200", "--json"), 0),
-        (("plan", "0:5"), 4),  # an error of this package
-        (("plan", "0.1:x"), 2),  # a usage error
-    ],
-)
-def test_a_process_says_the_same(words: tuple[str, ...], code: int) -> None:
-    process, here = started(*words), run(*words)
-    assert process.returncode == here.returncode == code
-    assert process.stdout == here.stdout
-    # A usage error also prints the usage of the command before the message.
-    assert process.stderr.splitlines()[-1:] == here.stderr.splitlines()[-1:]
-
-
-def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
-    done = started("demo")
-    assert done.returncode == 0, done.stderr
-    assert "Mean: " in done.stdout
-    assert "95 % interval" in done.stdout
-    assert "Spent: " in done.stdout
-    assert "Everyone's budget is kept." in done.stdout
-    words = " ".join(done.stdout.split())
-    assert re.search(
-        r"In plain words: the mean commute of these people is between [\d.]+ and", words
-    )
-    assert (
-        "2.23 × smaller than giving everyone ε = 0.05, and 1.24 × smaller than leaving the 14"
-        in words
-    )
-    assert "With everyone at the strictest ε the interval would be ±1.8 minutes" in words
-    assert "Where many people are strict, nothing is gained" in words
-    *_, page, extra, heading, first, second = done.stdout.splitlines()
-    assert page == "For a report to open in a browser: epsilons demo --report demo.html"
-    assert "pip install '.[report]'" in extra
-    assert heading == "Try next:"
-    for each in (first, second):
-        assert run(*each.split("  ")[1].split()[1:], "--help").returncode == 0
 
 
 def test_the_demo_as_json() -> None:

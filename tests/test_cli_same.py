@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import functools
 import json
 import math
 from collections.abc import Callable
@@ -154,7 +152,6 @@ def plain(words: list[str], given: dict[str, str]) -> list[str]:
     return [*(word for each in rest for word in each), *words]
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(("words", "same"), MEANS, ids=lambda each: str(each)[:60])
 def test_a_mean(
     table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
@@ -175,26 +172,6 @@ def test_a_mean_of_an_unknown_range(
     usual: dict[str, Any] = {"values": "x", "epsilon": "e", "bounds": None, "data": table}
     found = told(again, ["mean", str(table), *plain(words, given)])
     assert found == called(again, ep.mean, **usual | same)
-
-
-@pytest.mark.always
-@pytest.mark.parametrize(("words", "same"), FREQUENCIES, ids=lambda each: str(each)[:60])
-def test_frequencies(
-    table: Path, again: Callable[[], None], words: list[str], same: dict[str, Any]
-) -> None:
-    given = {"--value": "word", "--epsilon": "e"}
-    chosen = [] if {"--integers", "--edges", "--category"} & {*words} else ["a", "b", "c"]
-    usual: dict[str, Any] = {
-        "values": "word",
-        "epsilon": "e",
-        "categories": ["a", "b", "c"],
-        "data": table,
-    }
-    more = [word for name in chosen for word in ("--category", name)]
-    found = told(again, ["frequencies", str(table), *plain(words, given), *more])
-    assert found == called(again, ep.frequencies, **usual | same)
-    if words:
-        assert found != called(again, ep.frequencies, **usual)
 
 
 @pytest.mark.parametrize(("word", "separator"), [(";", ";"), (r"\t", "\t")])
@@ -233,21 +210,6 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
     (["--model", "local", *DRAWN], {"model": "local"} | SAMPLE),
     (["--model", "local", "--dimension", "3", *DRAWN], {"model": "local", "dimension": 3} | SAMPLE),
 ]
-
-
-@pytest.mark.always
-@pytest.mark.parametrize(("words", "same"), PLANS, ids=lambda each: str(each)[:60])
-def test_a_plan(again: Callable[[], None], words: list[str], same: dict[str, Any]) -> None:
-    # One level is given twice, and its counts are added.
-    found = told(again, ["plan", "0.1:400", "1:200", "inf:3", "4:20", "0.1:100", *words])
-    assert found == called(again, ep.plan, epsilon=ep.Budgets(LEVELS), **same)
-    if words:
-        assert found != json.loads(usual_plan())
-
-
-@functools.cache
-def usual_plan() -> str:
-    return ep.plan(ep.Budgets(LEVELS)).to_json()
 
 
 VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
@@ -336,29 +298,6 @@ def test_reproduce_without_a_word_lists_and_runs_nothing(
     listed = json.loads(CliRunner().invoke(cli, ["reproduce", "--json"]).stdout)["artefacts"]
     assert listed == [{"name": a.name, "title": a.title} for a in figures.ARTEFACTS]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_reproduce_takes_its_options(tmp_path: Path) -> None:
-    """A seeded run gives the same numbers as the Python call with the same seed and trials."""
-    name = "limits/two-levels"
-    words = ["reproduce", name, "--out", str(tmp_path), "--seed", "5", "--quick", "--json"]
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 0, done.output
-    page = tmp_path / "limits-two-levels.html"
-    index = tmp_path / "index.html"
-    assert json.loads(done.stdout) == {"index": str(index), "pages": [str(page)]}
-    for each in (page, index):
-        assert "A quick run (fewer trials) with seed 5," in each.read_text("utf-8")
-    with page.with_suffix(".csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    [artefact] = figures.chosen(figures.ARTEFACTS, name)
-
-    def direct(seed: int) -> list[dict[str, str]]:
-        found = artefact.run(figures.ExperimentRun(True, seed)).rows
-        return [{key: str(value) for key, value in row.items()} for row in found]
-
-    assert rows == direct(5)
-    assert rows != direct(1)
 
 
 def test_every_option_of_every_command_is_compared() -> None:

@@ -9,13 +9,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
-import io
 import math
 import os
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from fractions import Fraction
@@ -25,17 +21,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import epsilons
 from epsilons import Releases
-from epsilons.__main__ import cli
 from epsilons.budgets.allocation import FREQUENCY_RULES, TESTED_RULES
 from epsilons.draws import corridor
 from epsilons.draws.mechanisms import histogram, sums
 from epsilons.questions.mean import ADAPTIVE
-
-pytestmark = pytest.mark.always  # Every page is different.
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -60,10 +52,6 @@ def blocks(page: str) -> list[Block]:
         Block(found["kind"], found["text"], text.count("\n", 0, found.start("text")), found.end())
         for found in FENCE.finditer(text)
     ]
-
-
-def with_blocks(kind: str) -> list[str]:
-    return [page for page in PAGES if any(block.kind == kind for block in blocks(page))]
 
 
 def compare(page: str, shown: str, printed: str) -> None:
@@ -151,65 +139,6 @@ def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
             source = epsilons.Seeded(seed)
             epsilons.mean([0.5, 0.25], epsilon=[0.01, 0.01], bounds=(0, 1), source=source)
     assert SPENT.keys() & {"one", "simulated"} == {"one"}
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=pytest.mark.slow if page in LONG else ())
-        for page in with_blocks("python")
-    ],
-)
-@pytest.mark.usefixtures("people")
-def test_python_runs(page: str) -> None:
-    """Python blocks run, and print exactly the text block that follows."""
-    if page not in LONG:
-        run_python(page)
-        return
-    # These pages run in a new process. A Spark session of another test would have another working
-    # directory, and the page would stop that session.
-    code = f"from tests.test_docs import run_python; run_python({page!r})"
-    own = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-4000:]
-
-
-def run_python(page: str) -> None:
-    """Run the Python blocks of a page in order, and compare their output."""
-    text = (ROOT / page).read_text("utf-8")
-    namespace: dict[str, Any] = {"__name__": "docs"}
-    found = blocks(page)
-    for block, after in zip(found, [*found[1:], None], strict=True):
-        if block.kind != "python":
-            continue
-        printed = io.StringIO()
-        padded = "\n" * block.line + block.text  # so tracebacks show line numbers of the page
-        with contextlib.redirect_stdout(printed), accounted(page):
-            exec(compile(padded, str(ROOT / page), "exec"), namespace)
-        if after and after.kind == "text":
-            between = text[block.end : after.end].split("```", maxsplit=1)[0]
-            if not between.strip():
-                compare(page, after.text, printed.getvalue())
-
-
-@pytest.mark.parametrize("page", with_blocks("console"))
-@pytest.mark.usefixtures("people")
-def test_commands_run(page: str) -> None:
-    """Each `$ epsilons …` exits with 0, and prints the text below it, if there is one."""
-    for block in blocks(page):
-        if block.kind != "console":
-            continue
-        for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
-            command, _, shown = part.partition("\n")
-            program, *arguments = shlex.split(command)
-            if program != "epsilons":
-                assert program in ("make", "pip", "git", "python", "cd"), command
-                continue
-            with accounted(page):
-                result = CliRunner().invoke(cli, arguments)
-            assert result.exit_code == 0, result.output
-            if shown.strip():
-                compare(page, shown, result.output)
 
 
 def test_every_block_says_what_it_is() -> None:

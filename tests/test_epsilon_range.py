@@ -7,7 +7,6 @@ No number in a release is NaN. Nobody spends more than the release reports, to t
 from __future__ import annotations
 
 import datetime
-import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -16,14 +15,12 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.budgets.levels import LARGEST, LEAST, Budgets, float_up, in_range
 from epsilons.errors import BudgetError, EpsilonsError
 from epsilons.ledger.book import MOST, ONE, PUBLIC, units
-from epsilons.questions.question import Question
-from tests.test_arguments import Counting
 
 N: Final = 24
 GROUPS: Final = np.array(["a", "b"])[np.arange(N) % 2]
@@ -52,44 +49,6 @@ def questions(bounds: tuple[float, float]) -> dict[str, Any]:
         "covariance": lambda: ep.Covariance(x, x, x_bounds=bounds, y_bounds=bounds),
         "count": lambda: ep.Count(x),
     }
-
-
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-@pytest.mark.parametrize("name", questions((0.0, 1.0)))
-@settings(max_examples=8, deadline=None)
-@given(first=budgets, second=budgets, bounds=st.sampled_from(BOUNDS))
-def test_every_budget_works_or_is_refused_before_anything_is_drawn(
-    name: str, neighbours: str, first: float, second: float, bounds: tuple[float, float]
-) -> None:
-    source = Counting(3)
-    epsilon = np.where(np.arange(N) % 3 == 0, first, second)
-    levels = None
-    if neighbours == "add-remove":
-        levels = sorted({each for each in (first, second) if each >= 2.0**-40}) or [1.0]
-    try:
-        question: Question = questions(bounds)[name]()
-        release = ep.publish(
-            [question], epsilon=epsilon, neighbours=neighbours, levels=levels, source=source
-        )[0]
-    except EpsilonsError:
-        refused_after = source.asked
-    else:
-        refused_after = 0
-        _check(release)
-    assert refused_after == 0
-
-
-def _check(release: ep.Release) -> None:
-    json.loads(release.to_json(), parse_constant=_no_nan)
-    assert str(release)
-    spent = release.for_each(release.mechanism.levels)
-    for amount, loss in zip(spent.tolist(), release.mechanism.losses, strict=True):
-        assert loss == amount == math.inf or Fraction(amount) >= loss
-
-
-def _no_nan(word: str) -> float:
-    assert word != "NaN"
-    return math.inf
 
 
 def test_a_budget_counts_as_the_range_says() -> None:

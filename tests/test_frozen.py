@@ -127,7 +127,6 @@ def test_other_things_cannot_be_stored(thing: Any) -> None:
         frozen.to_plain(thing)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(
     "data",
     [

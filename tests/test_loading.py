@@ -22,18 +22,6 @@ from epsilons.loading import _imports, later, names
 SOURCE = Path(__file__).parents[1] / "src" / "epsilons"
 
 HEAVY = ("narwhals", "polars", "pandas", "pyarrow", "duckdb", "scipy", "click", "sqlite3", "altair")
-ROOMS = (
-    "asking.checking",
-    "asking.commands",
-    "papers",
-    "ledger",
-    "local",
-    "planning",
-    "theory",
-    "verify",
-)
-"""Packages that a mean of arrays does not need."""
-
 MEAN = """
 import numpy as np
 import epsilons as ep
@@ -169,49 +157,6 @@ def test_an_import_loads_nothing_that_nobody_asked_for() -> None:
         "epsilons.loading",
         "epsilons.made",
     }
-
-
-def test_a_first_mean_loads_only_what_it_needs() -> None:
-    modules = loaded_by(MEAN)
-    own = {each for each in modules if each.startswith("epsilons")}
-    assert "epsilons.draws.corridor" in own
-    assert not modules & set(HEAVY)
-    assert not {each for each in own if each.split(".")[1:2] and each.split(".")[1] in ROOMS}
-    assert not {each for each in own if each.endswith("_engine")}
-    assert "epsilons.results.report.forms" not in own
-    # A mean needs no module of other statistics, and none of these slow parts of other packages.
-    assert not {
-        each for each in own if each.startswith(("epsilons.risk.groups", "epsilons.risk.local"))
-    }
-    assert not own & {"epsilons.results.release.kinds", "epsilons.risk.quantiles"}
-    assert not modules & {"numpy.ma", "importlib.resources", "tempfile"}
-    assert len(own) <= 100  # 92 when this limit was set
-    assert len(modules) <= 330  # 308 when this limit was set: 0.22 s of processor time
-
-
-def test_a_first_answer_in_the_shell_loads_only_what_it_needs(tmp_path: Path) -> None:
-    path = tmp_path / "people.csv"
-    path.write_text("x,e\n" + "1,1\n2,1\n" * 50, "utf-8")
-    words = ["mean", str(path), "--value", "x", "--epsilon", "e", "--bounds", "0", "9"]
-    modules = loaded_by(f"from epsilons.__main__ import cli; cli({words}, standalone_mode=False)")
-    own = {each.split(".")[1] for each in modules if each.startswith("epsilons.")}
-    assert "door" in own
-    assert not own & {"collector", "ledger", "local", "planning", "theory", "verify"}
-    assert not {each for each in modules if each.startswith("epsilons.papers.figures")}
-    assert not modules & {"sqlite3", "cryptography", "altair", "pandas", "duckdb"}
-
-
-def test_every_class_that_can_be_stored_is_found_by_its_kind_alone() -> None:
-    for path in SOURCE.rglob("*.py"):
-        if "storable" in path.read_text("utf-8") and path.stem not in ("frozen", "__init__"):
-            parts = path.relative_to(SOURCE).with_suffix("").parts
-            importlib.import_module(".".join(("epsilons", *parts)))
-    made = {kind: each.__module__ for kind, each in frozen._CLASSES.items()}
-    kinds = sorted(kind for kind, module in made.items() if not module.startswith("tests"))
-    assert len(kinds) >= 55
-    assert frozen.modules_of("epsilons") == {kind: made[kind] for kind in kinds}
-    code = f"from epsilons import frozen\nfor kind in {kinds}: frozen._class_of(kind)"
-    assert "epsilons.local.scalar" in loaded_by(code)
 
 
 def test_a_kind_loads_its_own_module_and_no_other() -> None:

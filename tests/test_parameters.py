@@ -43,7 +43,6 @@ def test_a_word_that_is_almost_right_gets_a_hint(name: str, word: str) -> None:
         parameters.choice(name, word.upper())
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("value", NOT_WORDS, ids=repr)
 @pytest.mark.parametrize("name", CHOICES)
 def test_anything_else_is_refused_and_all_words_are_listed(name: str, value: object) -> None:
@@ -88,7 +87,6 @@ BAD_CONFIDENCES: list[object] = [
 ]
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("value", BAD_CONFIDENCES, ids=repr)
 def test_any_other_confidence_is_refused(value: object) -> None:
     with pytest.raises(ArgumentError, match=r"confidence=.*strictly between 0 and 1"):
@@ -132,7 +130,6 @@ BAD_BOUNDS: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(("value", "says"), BAD_BOUNDS, ids=lambda x: str(x)[:30])
 def test_any_other_range_is_refused_with_its_reason(value: object, says: str) -> None:
     with pytest.raises(BoundsError, match=says) as caught:
@@ -165,7 +162,6 @@ def test_a_line_of_text_is_taken_without_blanks_around_it(name: str, value: str)
     assert parameters.line(name, None) is None
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("name", parameters.LONGEST)
 @pytest.mark.parametrize(("value", "why"), BAD_LINES, ids=repr)
 def test_what_is_no_line_of_text_is_refused_by_name(name: str, value: object, why: str) -> None:
@@ -205,7 +201,6 @@ NOT_RELATED: list[tuple[object, str]] = [
     (None, ""),
     ("yes", ""),
     ("0.05", ""),
-    ([], ""),
 ]
 
 
@@ -235,7 +230,6 @@ def test_a_function_that_speaks_plainly_is_the_function() -> None:
         asked(2, fourth="x")
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(
     ("call", "refusal", "words"),
     [

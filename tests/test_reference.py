@@ -7,7 +7,6 @@ import importlib
 import inspect
 import operator
 import re
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -69,23 +68,6 @@ def example(name: str) -> doctest.DocTest:
     finder = doctest.DocTestFinder(recurse=False)
     [found] = finder.find(thing, name, module=False, globs={"__name__": "docs"})
     return found
-
-
-@pytest.mark.parametrize("name", [name for name in ENTRIES if ".errors." not in name])
-def test_every_entry_has_an_example_that_runs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(ROOT / "src/epsilons/data/commute.csv", tmp_path / "people.csv")
-    monkeypatch.chdir(tmp_path)
-    found = example(name)
-    assert any(each.want for each in found.examples) or name == "epsilons.collector.serve"
-    skipped = [each for each in found.examples if each.options.get(doctest.SKIP)]
-    assert len(skipped) == (name == "epsilons.collector.serve")  # it serves until interrupted
-    assert doctest.DocTestRunner(verbose=False).run(found, clear_globs=False).failed == 0
-    called = any(f"{name.rpartition('.')[2]}(" in each.source for each in found.examples)
-    thing = operator.attrgetter(name.removeprefix("epsilons."))(epsilons)
-    made = inspect.isclass(thing) and any(isinstance(it, thing) for it in found.globs.values())
-    assert called or made, "the example is about something else"
 
 
 def test_no_example_is_elsewhere() -> None:

@@ -51,14 +51,12 @@ def resolved(name: list[str]) -> Any:
     return thing
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("question", ROWS)
 def test_a_call_names_what_exists(question: str) -> None:
     name, arguments = called(ROWS[question])
     assert set(arguments) <= set(inspect.signature(resolved(name)).parameters), question
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("question", PAIRS)
 def test_a_question_leads_to_its_function(question: str) -> None:
     assert called(ROWS[question])[0][-1] == PAIRS[question]

@@ -253,17 +253,6 @@ def test_what_counts_as_public_follows_the_neighbours(known: bool) -> None:
         assert ("10 % at 0.1" in words_) == known
 
 
-def test_a_plan_says_what_will_be_protected_and_that_people_are_guessed() -> None:
-    for neighbours in ("replace", "add-remove"):
-        for assumption in ASSUMPTIONS:
-            data = ep.plan({0.1: 5, 1.0: 9}, neighbours=neighbours, **asdict(assumption)).to_dict()
-            assert data["protects"] == words.WILL_PROTECT[neighbours]
-            assert data["assumption"] == words.planned(neighbours, assumption)
-            assert data["assumption"].endswith("a guess.") == (neighbours == "add-remove")
-    assert "takes part at all" in words.WILL_PROTECT["add-remove"]
-    assert "are treated as public" in words.WILL_PROTECT["replace"]
-
-
 def test_what_is_assumed_of_those_who_report() -> None:
     assert local_words.honest_reports(1, "3", menu=True) == (
         " Reports are honest: if one of these reports was not, it could have moved the estimate "

@@ -179,7 +179,6 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(
     ("epsilon", "options", "error", "says"), REFUSED, ids=[f"{x[0]}-{x[1]}" for x in REFUSED]
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -18,8 +17,6 @@ from epsilons.types import Floats
 cp: Any = later("cvxpy")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-
-SURROGATES = ("hpm-cp", "hpm-ce", "hpm-up", "hpm-ue", "hpm-cp-t", "hpm-up-t")
 
 
 def profile(index: int, rng: np.random.Generator) -> Floats:
@@ -82,22 +79,6 @@ def least(method: str, epsilon: Floats, log: float) -> float:
         assert problem.status in ("optimal", "optimal_inaccurate")
         values.append(float(problem.value) ** 2)
     return min(values)
-
-
-@pytest.mark.parametrize("index", range(15))
-@pytest.mark.parametrize("method", SURROGATES)
-def test_the_hpm_rules_minimise_the_surrogates_of_their_paper(method: str, index: int) -> None:
-    rng = np.random.default_rng(zlib.crc32(f"{method} {index}".encode()))
-    epsilon = profile(index, rng)
-    confidence = float(rng.choice([0.3, 0.5, 0.9, 0.99]))
-    log = 1.0 if method in ("hpm-ce", "hpm-ue") else -math.log(1.0 - confidence)
-    found = ep.allocate(
-        epsilon, about="people", related=False, loss="pac", confidence=confidence, method=method
-    )
-    weights = found.weights[np.searchsorted(found.levels, epsilon)]
-    value = surrogate(method, weights, epsilon, log)
-    assert value == pytest.approx(least(method, epsilon, log), rel=1e-6, abs=1e-14)
-    assert found.scale == pytest.approx(noise(epsilon, weights), rel=1e-9)
 
 
 budgets = st.lists(st.floats(1e-9, 40.0), min_size=2, max_size=12)

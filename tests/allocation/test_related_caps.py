@@ -16,9 +16,8 @@ import epsilons as ep
 from epsilons.budgets.allocation import RULES, best_cap
 from epsilons.budgets.levels import Budgets
 from epsilons.loading import later
-from epsilons.parameters import CHOICES
-from epsilons.risk import INDEPENDENT, Weighing
-from epsilons.risk.goals import CellsGoal, MeanGoal
+from epsilons.risk import INDEPENDENT
+from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.profiles import ADVERSARIAL, ORDINARY
@@ -84,32 +83,6 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
     assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, INDEPENDENT)
 
 
-@pytest.mark.parametrize("name", PEOPLE)
-@pytest.mark.parametrize("assumption", ASKED)
-@pytest.mark.parametrize("cells", [None, 4])
-def test_no_cap_of_a_scan_has_a_smaller_risk(
-    assumption: Assumption, name: str, cells: int | None
-) -> None:
-    """For the PAC error and all errors of frequencies, the cap is as good as the best of a scan."""
-    levels, counts = split(PEOPLE[name])
-    goals: list[Any] = [MeanGoal(assumption, "pac", 0.9)]
-    if cells is not None:
-        goals = [CellsGoal(assumption, loss, 0.9, cells) for loss in CHOICES["loss"]]
-    for goal in goals:
-        cap = best_cap(Budgets(PEOPLE[name]), goal, goal.noise)
-
-        def risk(cap: float, goal: Any = goal) -> float:
-            spent = np.minimum(levels, cap)
-            total = float(counts @ spent)
-            people = counts.astype(np.int64)
-            noise = goal.noise
-            made = Weighing(spent / total, people, noise.moves / total, closed=noise.closed)
-            return float(goal.aim(made))
-
-        least = min(risk(each) for each in np.geomspace(levels[0], levels[-1], 301).tolist())
-        assert risk(cap) <= least * (1.0 + 1e-6)
-
-
 def clarabel(levels: Floats, counts: Floats, assumption: Assumption) -> float:
     """Return the least squared error over all weights on the simplex, one for each level."""
     n = float(counts.sum())
@@ -166,16 +139,6 @@ def test_minimax_is_near_a_scan_of_caps_and_factors(assumption: Assumption, name
     assert found.risk <= least * (1.0 + 1e-4)
     # The best weights of the grid are nearly as good. So the grid minimizes the same risk.
     assert found.risk >= least * (1.0 - 0.02)
-
-
-@pytest.mark.parametrize("assumption", ASKED)
-@pytest.mark.parametrize("name", [*ADVERSARIAL, *ORDINARY])
-def test_minimax_is_never_worse_than_optimal(name: str, assumption: Assumption) -> None:
-    budgets = (ADVERSARIAL | ORDINARY)[name]
-    best = ep.allocate(budgets, **asdict(assumption), method="optimal").risk
-    drawn = ep.allocate(budgets, **asdict(assumption), method="minimax")
-    assert drawn.risk <= best * (1.0 + 1e-9) + 1e-15
-    assert drawn.total <= 1.0
 
 
 @pytest.mark.parametrize("name", [*ADVERSARIAL, *ORDINARY])

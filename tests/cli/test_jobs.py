@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +21,6 @@ from tests import test_cli
 
 LEAVES = dict(jobs.leaves(cli))
 SECRET = "4711.25"
-JUNE = (
-    *("--value", "x", "--bounds", "0", "5", "--person", "who"),
-    *("--name", "june", "--at-most", "0.2"),
-)
 PAGE = Path(__file__).parents[2] / "docs" / "jobs.md"
 
 
@@ -125,13 +119,6 @@ def test_what_happened(people: str, tmp_path: Path) -> None:
         told = json.loads(err)["error"]
         assert told["exit_code"] == code, name
         assert issubclass(getattr(errors, told["kind"]), EpsilonsError), name
-
-
-def test_a_new_process_exits_with_the_code(people: str) -> None:
-    words = [sys.executable, "-m", "epsilons", *mean(people, value="hole")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 3
-    assert done.stderr.startswith("epsilons: --value")
 
 
 def test_a_fault_of_epsilons_is_logged_and_raised(

@@ -60,13 +60,6 @@ def _shown(folder: Path, *words: str, picture: bool = True) -> str:
     return page
 
 
-@pytest.mark.parametrize("name", sorted(ASKED))
-def test_every_statistic_writes_a_page_and_a_picture(folder: Path, name: str) -> None:
-    asked = ("people.parquet", "--epsilon", "e", *ASKED[name], "--title", "What <was> asked")
-    page = _shown(folder, name, *asked)
-    assert "<h1>What &lt;was&gt; asked</h1>" in page
-
-
 def test_no_statistic_is_forgotten() -> None:
     group: Any = cli
     for question in STATISTICS.values():
@@ -75,19 +68,6 @@ def test_no_statistic_is_forgotten() -> None:
             assert {"page", "picture"} <= {each.name for each in command.params}, name
         replay = group.commands["replay"].commands[name]
         assert not {"page", "picture"} & {each.name for each in replay.params}
-
-
-def test_plans_and_the_demo_write_them_too(folder: Path) -> None:
-    assert "Plan for the mean" in _shown(folder, "plan", "0.1:50", "1:20")
-    (folder / "out.svg").unlink()
-    assert "<h1>Mean:" in _shown(folder, "demo")
-
-
-def test_the_demo_ends_with_the_file_to_open(folder: Path) -> None:
-    page = str(folder / "demo.html")
-    shown = CliRunner().invoke(cli, ["demo", "--report", page]).output
-    assert f"\nThe report is in {page}: open it in a browser.\nTry next:\n" in shown
-    assert "For a report" not in shown
 
 
 def test_a_ledger_writes_pages_of_a_release_a_person_and_a_series(folder: Path) -> None:

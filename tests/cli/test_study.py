@@ -107,29 +107,6 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_study_is_the_same_call_in_python(
-    name: str, folder: Path, again: Callable[[], None]
-) -> None:
-    text, given = CASES[name]
-    path = written(folder, text)
-    again()
-    done = run(path, "--json")
-    assert done.exit_code == 0, (done.output, done.exception)
-    again()
-    same = ep.publish(
-        [ep.Mean(**MEAN), ep.Frequencies(**SHARES)],
-        data=folder / "people.csv",
-        separator=";",
-        **given,
-    )
-    assert json.loads(done.stdout) == json.loads(same.to_json())
-    again()
-    assert run(path).stdout.splitlines()[:-1] == str(same).splitlines()[:-1]
-    again()
-    assert run(path, "--details").stdout == f"{same.details()}\n"
-
-
 def test_every_field_of_a_question_can_be_said(folder: Path, again: Callable[[], None]) -> None:
     more = """
         about = "population"
@@ -261,7 +238,6 @@ REFUSED: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_is_named(name: str, folder: Path) -> None:
     text, words = REFUSED[name]

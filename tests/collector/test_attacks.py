@@ -187,39 +187,6 @@ def test_two_servers_on_one_file_are_right(served: Served) -> None:
         assert other.estimate("lunch")["reports"] >= 10, "reports that the other one took"
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("PUT", "/r/none/" + "0" * 32, 404),
-        ("PUT", "/r/lunch/short", 404),
-        ("PUT", "/r/lunch/" + "G" * 32, 404),
-        ("PUT", "/r/lunch/" + "0" * 32 + "%0a", 404),
-        ("PUT", "/r/lunch%2f..%2fway/" + "0" * 32, 404),
-        ("POST", "/r/lunch/" + "0" * 32, 405),
-        ("GET", "/r/lunch/" + "0" * 32, 405),
-        ("DELETE", "/r/lunch/" + "0" * 32, 405),
-        ("PUT", "/s/lunch", 405),
-        ("GET", "/o/lunch/close", 405),
-        ("TRACE", "/s/lunch", 405),
-        ("GET", "/static/../app.py", 404),
-        ("GET", "/static/..%2fapp.py", 404),
-        ("GET", "/static/participant.html", 404),
-        ("GET", "//etc/passwd", 404),
-        ("GET", "/s/../../survey.db", 404),
-        ("GET", "/s/lunch%00", 404),
-        ("GET", "/s/", 404),
-        ("GET", "/s/lunch/", 404),
-        ("POST", "/o/lunch/", 404),
-        ("GET", "/", 404),
-    ],
-)
-def test_paths_and_methods(served: Served, method: str, path: str, status: int) -> None:
-    headers = {"Authorization": f"Bearer {served.token('lunch')}"}
-    answer = served.ask(method, path, made(LUNCH) if method == "PUT" else None, headers)
-    assert answer.status == status
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
-
-
 def test_the_organiser_is_apart(served: Served) -> None:
     key = {"Authorization": f"Bearer {served.made['lunch'].key}"}
     wrong = [{}, {"Authorization": f"Bearer {served.token('lunch')}"}, {"Authorization": "Basic x"}]
@@ -296,26 +263,6 @@ def test_two_lengths_are_refused(served: Served) -> None:
     assert b" 400 " in raw(served, twice)[:20]
 
 
-@pytest.mark.slow
-def test_a_slow_body_is_given_up(served: Served) -> None:
-    token = served.token("lunch")
-    head = begun("2" * 32, token)
-    began = time.monotonic()
-    slow = head + b"Content-Length: 25\r\n\r\n" + made(LUNCH)[:5]
-    assert b" 408 " in raw(served, slow, wait=30.0)[:20]
-    assert time.monotonic() - began < 20.0
-    assert served.put("lunch", made(LUNCH), token).status == 201
-
-
-DRIPS = {
-    "nothing": (b"", b""),
-    "head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nX: ", b"y"),
-    "body": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n", b"y"),
-    "second head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\n\r\nGET", b" "),
-}
-"""The first bytes of a connection, and the bytes that follow every half second."""
-
-
 async def ended(port: int, begun: bytes, drop: bytes) -> float:
     """Return the seconds until the server closes a connection that sends a few bytes at a time."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -337,20 +284,6 @@ async def ended(port: int, begun: bytes, drop: bytes) -> float:
         dripping.cancel()
         writer.close()
     return time.monotonic() - began
-
-
-@pytest.mark.slow
-def test_connections_that_drip_are_ended(served: Served) -> None:
-    """The server closes slow connections.
-
-    A few hundred of them would otherwise block everyone else.
-    """
-
-    async def all_of_them() -> list[float]:
-        return list(await asyncio.gather(*(ended(served.port, *each) for each in DRIPS.values())))
-
-    assert max(asyncio.run(all_of_them())) < 25.0
-    assert served.put("lunch", made(LUNCH), served.token("lunch")).status == 201
 
 
 def test_scripts_in_texts_stay_texts() -> None:

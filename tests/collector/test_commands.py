@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import secrets
-import socket
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +17,7 @@ from epsilons import collector
 from epsilons.__main__ import cli
 from epsilons.collector.demo import Participants, demo_survey
 from epsilons.errors import ArgumentError, DataError, FileError, MissingExtraError
-from tests import needs
-from tests.collector.served import SURVEYS, Served, free_port, key_of, lock, made
+from tests.collector.served import free_port, key_of, lock
 
 QUESTION = """
 id = "sleep"
@@ -142,15 +137,6 @@ def test_what_fails_leaves_no_file_of_links(folder: Path) -> None:
     assert not Path("sleep-invitations.txt").exists()
 
 
-def test_the_core_does_without_the_extra() -> None:
-    """Importing the command line and the collector does not import a server."""
-    code = "import sys, epsilons.__main__, epsilons.collector; print(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(ran.stdout.split())
-    assert "epsilons.collector" in loaded
-    assert not loaded & {"starlette", "uvicorn", "h11", "anyio", "epsilons.collector.app"}
-
-
 def test_without_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("new", "question.toml")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
@@ -169,41 +155,3 @@ def test_invented_people_answer(tmp_path: Path) -> None:
         assert found["reports"] == 190
         (result,) = found["results"]
         assert result["low"] < 0.3 < result["high"]  # wide enough never to fail by chance
-
-
-def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
-    """At SIGTERM, the server empties its write-ahead log.
-
-    That log could reveal the order of reports.
-    """
-    needs.module("uvicorn")
-    with Served(tmp_path, SURVEYS[:1]) as served:
-        assert served.put("lunch", made(SURVEYS[0]), served.token("lunch")).status == 201
-        assert served.path.with_name("survey.db-wal").stat().st_size > 0
-    assert served.process is not None
-    assert served.process.returncode == 0
-    assert [each.name for each in tmp_path.iterdir() if "wal" in each.name] == []
-
-
-def test_the_demonstration_is_served(tmp_path: Path) -> None:
-    """The demonstration is served, and leaves no files behind."""
-    needs.module("uvicorn")
-    port = free_port()
-    command = [sys.executable, "-m", "epsilons", "survey", "demo", "--port", str(port)]
-    given = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=given) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(4)]
-        assert f"http://localhost:{port}/o/demo#" in lines[0]
-        assert f"http://localhost:{port}/s/demo#" in lines[1]
-        deadline = time.monotonic() + 20.0
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        assert list(tmp_path.iterdir())
-        process.terminate()
-        assert process.wait(20) == 0
-    assert list(tmp_path.iterdir()) == []

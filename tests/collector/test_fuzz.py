@@ -35,7 +35,6 @@ def senders(asked: Sequence[collector.Survey], made: dict[str, collector.Made]) 
 
 FORMS = [
     pytest.param(1_600, id="some"),
-    pytest.param(80_000, id="eighty thousand", marks=pytest.mark.slow),
 ]
 
 
@@ -68,26 +67,3 @@ async def heads(served: Served, work: list[Fuzz], many: int) -> int:
         return answered
 
     return sum(await asyncio.gather(*(one(sender) for sender in work)))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "many",
-    [
-        pytest.param(640, id="some"),
-        pytest.param(20_000, id="twenty thousand", marks=pytest.mark.slow),
-    ],
-)
-def test_mutated_requests_on_connections(tmp_path: Path, many: int) -> None:
-    needs.module("uvicorn")
-    asked = surveys(max(many // 8, 320))
-    with Served(tmp_path, asked) as served:
-        for name, each in served.made.items():
-            reserve_all(served.path, name, each.tokens)
-        work = senders(asked, served.made)
-        asyncio.run(sent_all(work, 3 * many // 4, lambda: OnConnections(served.port)))
-        assert asyncio.run(heads(served, work, many // 4)) > many / 8
-        assert served.process is not None
-        assert served.process.poll() is None
-        assert right(served.path, work, {k: v.key for k, v in served.made.items()}) > many / 40
-        assert all("/s/" in line for line in served.errors.read_text("utf-8").splitlines())

@@ -8,15 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
-
 from epsilons import local
 from epsilons.collector import Level
-from epsilons.local.draws import threshold
-from epsilons.local.people import GRID
 from epsilons.local.piecewise import WINDOWS, window_of
-from epsilons.risk.piecewise import AnswerWindow
 from tests.collector.node import PAGES, node
 from tests.local.tape import Tape
 from tests.local.test_report_vectors import PAGE, vectors
@@ -83,68 +77,6 @@ def test_every_vector_byte_for_byte(tmp_path: Path) -> None:
     assert node(tmp_path, cases) == expected
 
 
-def random_case(rng: np.random.Generator) -> dict[str, Any]:
-    kind = str(rng.choice(list(MECHANISMS)))
-    epsilon = float(rng.choice([rng.uniform(0.01, 16.0), 10 ** rng.uniform(-2, 1.2), 1.0]))
-    question: dict[str, Any] = {"kind": kind}
-    value: Any = bool(rng.integers(2))
-    if kind == "number":
-        lo = float(rng.choice([0.0, rng.normal(0, 100)]))
-        hi = lo + float(10 ** rng.uniform(-3, 4))
-        question["bounds"] = [lo, hi]
-        value = float(rng.choice([rng.uniform(lo, hi), lo, hi, lo - 1.0, hi + 1.0]))
-        if rng.integers(2):
-            question["reports"] = "piecewise"
-    elif kind == "one-of":
-        many = int(rng.integers(2, 51))
-        question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
-        value = int(rng.integers(many))
-    words = rng.integers(0, 2**64, 8, dtype=np.uint64)
-    if kind == "number" and rng.integers(2):  # the first word is near the value's place on the grid
-        lo, hi = question["bounds"]
-        part = min(max((value - lo) / (hi - lo), 0.0), 1.0)
-        place = round(part * GRID) + int(rng.integers(-1, 2))
-        words[0] = min(max((place << 34) - int(rng.integers(2)), 0), 2**64 - 1)
-    if rng.integers(3) == 0:  # words just below and above the threshold, and a rejected word
-        window = window_of(epsilon) if "reports" in question else AnswerWindow(2, 1)
-        edge = threshold(epsilon, window.inside, window.answers) - int(rng.integers(2))
-        words[0 if kind == "yes-no" else 1] = edge
-        if kind == "one-of" and rng.integers(2):
-            words[0], words[1], words[2] = 2**64 - 1, words[0], edge
-        if kind == "number" and rng.integers(2):
-            words[2] = 2**64 - 1  # rejected, unless the number of answers is a power of two
-    return {
-        "question": question,
-        "value": value,
-        "epsilon": epsilon,
-        "random": words.astype("<u8").tobytes().hex(),
-    }
-
-
-@pytest.mark.parametrize("many", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_random_reports_are_those_of_python(tmp_path: Path, many: int) -> None:
-    rng = np.random.default_rng(19)
-    cases = [random_case(rng) for _ in range(many)]
-    found = node(tmp_path, cases)
-    expected = [python(case) for case in cases]
-    assert found == expected
-    assert len({used for _, used in expected}) >= 3, "one word, two, and one drawn again"
-
-
-def test_the_threshold_is_exact(tmp_path: Path) -> None:
-    rng = np.random.default_rng(20)
-    budgets = [*rng.uniform(0.0, 90.0, 500), *10.0 ** rng.uniform(-9, 3, 500), 5e-324, 80.0, 1e300]
-    cases: list[dict[str, Any]] = [{"what": "threshold", "epsilon": float(e)} for e in budgets]
-    assert node(tmp_path, cases) == [str(threshold(float(each))) for each in budgets]
-    for case in cases:
-        case["window"] = window_of(case["epsilon"])
-    expected = [
-        str(threshold(case["epsilon"], case["window"].inside, case["window"].answers))
-        for case in cases
-    ]
-    assert node(tmp_path, cases) == expected
-
-
 def test_windows_are_those_of_python_and_of_the_page(tmp_path: Path) -> None:
     edges = [*WINDOWS, *(math.nextafter(each, 0.0) for each in list(WINDOWS)[1:]), 16.0, 1e6]
     cases = [{"what": "window", "epsilon": each} for each in edges]
@@ -191,30 +123,6 @@ def test_odds_are_those_of_python(tmp_path: Path) -> None:
     budgets = [0.01, 0.5, 1.0, 2.0, 5.0, 16.0, math.log(3), 0.020000666706669543]
     cases = [{"what": "truly", "epsilon": each} for each in budgets]
     assert node(tmp_path, cases) == [Level("a", each).truly for each in budgets]
-
-
-@pytest.mark.parametrize("kind", MECHANISMS)
-def test_no_odds_read_as_certainty(tmp_path: Path, kind: str) -> None:
-    """Printed odds never look like certainty.
-
-    The largest ε is 16, which surveys of 0.2.0 could offer.
-    """
-    budgets = [0.01, 1.0, 5.29, 5.3, 8.0, 16.0]
-    levels = [{"name": str(each), "epsilon": each} for each in budgets]
-    question = {"kind": kind, "options": ["a", "b"], "bounds": [0, 1], "levels": levels}
-    value = {"yes-no": True, "one-of": 0, "number": 0.5}[kind]
-    cases = [
-        {"question": question, "value": value, "epsilon": each, "random": "ff" * 32}
-        for each in budgets
-    ]
-    for each, (*_, said) in zip(budgets, node(tmp_path, cases), strict=True):
-        many, right, wrong = (
-            int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", said)
-        )
-        assert many == right + wrong
-        assert min(right, wrong) > 0
-        assert wrong == round(many * threshold(each) / 2**64)
-    assert "10,000" in node(tmp_path, cases)[4][-1], "3 of 10,000 at 8"
 
 
 def test_what_a_report_says_is_read_from_its_bytes(tmp_path: Path) -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import json
 import secrets
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -21,7 +18,6 @@ import pytest
 import epsilons as ep
 from epsilons import collector
 from epsilons.collector import store as writer
-from epsilons.collector.live import Door
 from epsilons.collector.service import FAILURES
 from epsilons.collector.store import Reservation, Submission, SurveyStore, digest
 from epsilons.errors import ArgumentError, BudgetError, DataError, FileError
@@ -310,26 +306,6 @@ def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
     service.__init__(path)  # the fixture will close it again
 
 
-@pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
-def test_the_door_lets_in_what_the_mechanism_takes_and_no_more(survey: collector.Survey) -> None:
-    """A report with a changed byte is accepted only if it is a private report of one person."""
-    door, mechanism, data = Door(survey), survey.mechanism, made(survey)
-    passed = 0
-    for place in range(len(data)):
-        for value in range(256):
-            changed = data[:place] + bytes([value]) + data[place + 1 :]
-            try:
-                state = mechanism.state(changed)
-                fits = state.private and state.n == 1
-            except DataError:
-                fits = False
-            assert (door.refusal(changed) is None) == fits, (place, value)
-            passed += fits
-    assert passed >= len(data)
-    for length in range(len(data)):
-        assert door.refusal(data[:length]) is not None
-
-
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"id": "A"}, "id="),
     ({"id": "../x"}, "id="),
@@ -364,7 +340,6 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(("wrong", "says"), WRONG)
 def test_what_is_no_survey(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(ArgumentError, match=says):
@@ -412,78 +387,3 @@ def test_levels_that_hide_nothing_are_refused_for_new_surveys(
     survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
     assert [level.truly for level in survey.levels] == [73, 99]
     assert collector.create(tmp_path / "a.db", survey).key
-
-
-OLD = """
-CREATE TABLE surveys (
-    id TEXT PRIMARY KEY, question TEXT NOT NULL, parameters BLOB NOT NULL, levels TEXT NOT NULL,
-    opens TEXT NOT NULL, closes TEXT NOT NULL, organiser BLOB NOT NULL,
-    closed_early INTEGER NOT NULL
-) WITHOUT ROWID, STRICT;
-CREATE TABLE invitations (
-    survey TEXT NOT NULL REFERENCES surveys, token BLOB NOT NULL, used INTEGER NOT NULL,
-    PRIMARY KEY (survey, token)
-) WITHOUT ROWID, STRICT;
-CREATE TABLE reports (
-    survey TEXT NOT NULL REFERENCES surveys, id BLOB NOT NULL, bytes BLOB NOT NULL,
-    PRIMARY KEY (survey, id)
-) WITHOUT ROWID, STRICT;
-"""
-"""The tables of epsilons 0.2.0."""
-
-
-def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
-    """Make a file in the format of version 0.2.0.
-
-    In it, 25 people have answered, and one person has not.
-    """
-    survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
-    look = sqlite3.connect(path)
-    look.executescript(OLD)
-    row = (survey.id, json.dumps(survey.to_dict()), b"", "[]", "", "", digest("f" * 32))
-    look.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?, ?, 0)", row)
-    for k in range(25):
-        look.execute("INSERT INTO invitations VALUES ('a', ?, 1)", (digest(f"{k:032x}"),))
-        data = survey.mechanism.randomize(True, levels[k % 2]["epsilon"]).to_bytes()
-        look.execute("INSERT INTO reports VALUES ('a', ?, ?)", (bytes([k]) * 16, data))
-    look.execute("INSERT INTO invitations VALUES ('a', ?, 0)", (digest("e" * 32),))
-    look.commit()
-    look.close()
-    return survey
-
-
-HIDING_NOTHING = [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": 16.0}]
-
-
-@pytest.mark.parametrize("after", [0, 3, 6])
-def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: int) -> None:
-    """If the process is killed while it migrates an old file, the file is unchanged."""
-    path = tmp_path / "survey.db"
-    as_of_old(path, HIDING_NOTHING)
-    before = held(path, "a")
-    code = f"""
-import os
-from epsilons.collector import store
-class Killed(store.SurveyStore):
-    def _version(self):
-        if self._connection.in_transaction:
-            for statement in store.RENEW[:{after}]:
-                self._connection.execute(statement)
-            os.kill(os.getpid(), 9)
-        return 0
-Killed(store.Path({str(path)!r}))
-"""
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    assert held(path, "a") == before
-    with collector.Service(path) as service:
-        assert service.is_organiser("a", "f" * 32)
-        assert service.estimate("a")["reports"] == 10, "ten are held back, of whatever is there"
-        assert sent(service, "a", "e" * 32, made(SURVEYS[0])) == 201
-        assert sent(service, "a", "0" * 32, made(SURVEYS[0])) == 409
-        assert service.shut("a") == "closed early"
-        assert service.export("a", tmp_path / "reports.parquet") == 26
-    with sqlite3.connect(path) as look:
-        look.execute("PRAGMA user_version = 2")
-    look.close()
-    with pytest.raises(FileError, match="later version"):
-        collector.Service(path)

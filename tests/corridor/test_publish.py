@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,49 +30,6 @@ TERMS: dict[str, dict[str, Any]] = {
     "guess": {"neighbours": "add-remove", "levels": {0.3: 200, 1.0: 200, 2.5: 200}, "cap": 1.5},
     "fine": {"neighbours": "add-remove"},
 }
-
-
-@pytest.mark.parametrize("terms", TERMS)
-@pytest.mark.parametrize(
-    "questions",
-    [[MEAN, SHARES], APART[:3], [FOUND, SHARES, MEAN], [SHARES]],
-    ids=["two", "three", "found", "one"],
-)
-def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: str) -> None:
-    epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    # Without declared levels, budgets are not counted, and then `related=True` is rejected.
-    if terms == "fine":
-        unknown = replace(FOUND, shape="gaussian", about="population", related=False)
-        questions = [
-            unknown if each is FOUND else replace(each, related=0.05) for each in questions
-        ]
-    releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
-    assert len(releases) == len(questions)
-    parts = len(questions)
-    verdict = ep.verify.exact(releases.mechanism)
-    assert verdict.holds
-    verdicts = [ep.verify.exact(release.mechanism) for release in releases]
-    for own in verdicts:
-        assert own.holds
-        for level, whole in zip(own.budgets, verdict.budgets, strict=True):
-            assert Fraction(level) * parts <= Fraction(whole)
-    # The losses of the composition are the sums of the losses of its releases.
-    lost = zip(*(own.losses for own in verdicts), strict=True)
-    assert verdict.losses == tuple(sum(each, Fraction(0)) for each in lost)
-    # Its levels are exactly the budgets that people have, or the levels that they were offered.
-    levels = releases.mechanism.levels
-    if terms != "fine":
-        given = np.unique(epsilon) if terms == "replace" else np.array([0.3, 1.0, 2.5])
-        assert (levels <= given).all()
-        np.testing.assert_allclose(levels, given, rtol=1e-15)
-    assert levels[-1] <= 16.0
-    if "cap" in TERMS[terms]:
-        assert max(verdict.losses) <= Fraction(TERMS[terms]["cap"])
-        assert (releases.for_each(epsilon) <= TERMS[terms]["cap"]).all()
-    totals = releases.for_each(epsilon[epsilon > 0.0])
-    assert (totals <= epsilon[epsilon > 0.0]).all()
-    each = sum(release.for_each(epsilon[epsilon > 0.0] / parts) for release in releases)
-    np.testing.assert_allclose(totals, each, rtol=1e-9)
 
 
 def test_public_people_stay_public_and_those_at_zero_out() -> None:

@@ -16,7 +16,6 @@ from epsilons.errors import MissingValueError, PrivacyError
 from epsilons.frozen import from_plain, to_plain
 from epsilons.questions.question import Call
 from epsilons.questions.steps import several
-from epsilons.risk.weighing import RELATED, Assumption
 from tests.corridor.accounts import Recording
 from tests.corridor.test_corridor import Counting
 from tests.plain import plain
@@ -196,7 +195,6 @@ def test_where_a_part_for_each_is_better_they_are_not_drawn_together() -> None:
     assert ep.verify.exact(releases.mechanism).holds
 
 
-@pytest.mark.rotates(3)
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str) -> None:
@@ -316,39 +314,3 @@ def test_people_with_several_rows_are_one_person_in_every_mean() -> None:
     arrays = [ep.Mean(column, bounds=(0, 100)) for column in folded]
     same = ep.publish(arrays, epsilon=EPSILON[: PEOPLE // 2], source=ep.Seeded(1))
     assert [each.value for each in releases] == pytest.approx([each.value for each in same])
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.statistical
-@pytest.mark.parametrize(
-    ("about", "related"), [("people", True), ("people", False), ("population", False)]
-)
-def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
-    """Intervals cover the means of skewed columns, in 300 runs.
-
-    If the assumption allows it, the columns are correlated with budgets. A 90 % interval misses
-    more than 60 times in 300 runs with probability below 1e-7.
-    """
-    chance = np.random.default_rng(5)
-    assumption = Assumption(about, related)
-    missed, all_missed, reach = np.zeros(3), 0, (0.0, 0.0)
-    offered = np.repeat([0.05, 0.2, 1.0], [80, 60, 60])
-    for seed in range(300):
-        epsilon = chance.permutation(offered)
-        lean = epsilon if related is True else np.zeros(200)
-        columns = [np.clip(chance.exponential(0.2, 200) + lean * j, 0.0, 1.0) for j in range(3)]
-        questions = [ep.Mean(x, bounds=(0, 1), about=about, related=related) for x in columns]
-        releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(seed))
-        truth = [x.mean() for x in columns]
-        if about == "population":
-            truth = [0.2 * -math.expm1(-5.0)] * 3
-        off = [abs(each.raw - true) for each, true in zip(releases, truth, strict=True)]
-        if seed == 0:  # the margin depends only on budgets, so it is the same in all runs
-            margin: Any = releases[0].estimate.margin
-            reach = margin.error(assumption, 0.9), margin.at_once(assumption, 0.9)
-        missed += np.array(off) > reach[0]
-        all_missed += max(off) > reach[1]
-    assert missed.max() <= 60
-    assert all_missed <= 60
-    if assumption == RELATED:  # only the noise is random here, so intervals must not be too wide
-        assert all_missed > 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -18,7 +16,7 @@ import epsilons as ep
 from epsilons.budgets.levels import float_down
 from epsilons.door import Absent
 from epsilons.errors import ArgumentError, MissingValueError
-from epsilons.questions.division import UNITS, ByTargets
+from epsilons.questions.division import ByTargets
 from epsilons.questions.question import Call
 from epsilons.questions.rehearsal import rehearse
 from tests.assumed import GAUSSIAN
@@ -56,49 +54,6 @@ def reach(release: ep.Release) -> float:
     """Return the largest half-width of the intervals. Fail if an interval is clipped."""
     low, high = release.interval()
     return float(np.max(np.subtract(high, low))) / 2.0
-
-
-@pytest.mark.parametrize(
-    ("questions", "terms"),
-    [
-        *(([MEAN, SHARES, APART], terms) for terms in TERMS if terms != "fine"),
-        *(([SHARES, FOUND, MEAN], terms) for terms in ("replace", "levels")),
-        ([CALM, CALM, CALM], "fine"),
-    ],
-)
-def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms: str) -> None:
-    shares = (Fraction(1, 7), Fraction(5, 7), Fraction(1, 7))
-    releases = ep.publish(
-        questions, epsilon=EPSILON, shares=[1, 5, 1], source=ep.Seeded(4), **TERMS[terms]
-    )
-    whole = ep.verify.exact(releases.mechanism)
-    assert whole.holds
-    if terms != "fine":
-        assert list(whole.budgets) == pytest.approx(LEVELS, rel=1e-15)
-        assert all(map(operator.le, whole.budgets, LEVELS))
-    verdicts = [ep.verify.exact(release.mechanism) for release in releases]
-    for own, share in zip(verdicts, shares, strict=True):
-        assert own.holds
-        parts = [float_down(Fraction(level) * share) for level in LEVELS]
-        if terms != "fine":
-            assert list(own.budgets) == list(map(Fraction, parts))
-        assert all(
-            Fraction(part) <= share * Fraction(level)
-            for part, level in zip(own.budgets, whole.budgets, strict=True)
-        )
-    # The losses of the composition are the sums of the losses of its releases.
-    lost = zip(*(own.losses for own in verdicts), strict=True)
-    assert whole.losses == tuple(sum(each, Fraction(0)) for each in lost)
-    totals = releases.for_each(LEVELS)
-    pairs = zip(releases, shares, strict=True)
-    each = sum(
-        one.for_each([float_down(Fraction(level) * share) for level in LEVELS])
-        for one, share in pairs
-    )
-    np.testing.assert_allclose(totals, each, rtol=1e-9)
-    assert (totals <= LEVELS).all()
-    if "cap" in TERMS[terms]:
-        assert max(whole.losses) <= Fraction(1.5)
 
 
 @pytest.mark.parametrize(
@@ -157,13 +112,6 @@ def test_equal_shares_are_the_even_split() -> None:
 BAD = [[1], [1, 0], [1, -1], [1, math.inf], [1, math.nan], [1, "2"], [True, 1], "12", 3, [1, 2, 3]]
 
 
-@pytest.mark.always
-@pytest.mark.parametrize("given", [*BAD, [1, None]], ids=str)
-def test_other_shares_are_refused(given: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^shares"):
-        ep.publish([MEAN, SHARES], epsilon=EPSILON, shares=given)
-
-
 @pytest.mark.parametrize("given", BAD, ids=str)
 def test_other_targets_are_refused(given: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^targets"):
@@ -179,49 +127,6 @@ def reached_by(question: ep.Mean, call: Call) -> float:
     """Return the forecast half-width of a question's interval."""
     people = question.people(call)
     return rehearse(question, Absent(people.levels, people.counts), call).reach
-
-
-@pytest.mark.parametrize("method", ["auto", "proportional", "uniform", "threshold"])
-def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
-    """A target is met by the smallest share that meets it, as a search over shares confirms."""
-    wide = ep.Mean(VALUES, bounds=(0, 100), method=method, related=False)
-    both = [wide, SHARES]
-    call = wide.call(epsilon=EPSILON)
-    target = 1.3 * reached_by(wide, call)
-
-    def reached(share: Fraction) -> float:
-        shares = [share, 1 - share]
-        one = ep.publish(both, epsilon=EPSILON, shares=shares, source=ep.Seeded(1))[0]
-        margin: Any = one.estimate.margin
-        # Compare with the widest interval over all possible spreads, because a forecast must hold
-        # for any data.
-        widest = (replace(margin, offset=0.0, square=each / 50.0) for each in range(51))
-        return 100.0 * max(each.error(one.assumption, 0.95) for each in widest)
-
-    plan = ByTargets((target, None))
-    chosen, rest = plan.among(both, call, lambda: wide.people(call))
-    assert chosen + rest == 1
-    assert (chosen * UNITS).denominator == 1
-    assert reached(chosen) <= target
-    assert reached(chosen - Fraction(1, UNITS)) > target
-    releases = ep.publish(both, epsilon=EPSILON, targets=[target, None], source=ep.Seeded(1))
-    assert releases[0].mechanism.levels.tolist() == [
-        float_down(Fraction(level) * chosen) for level in LEVELS
-    ]
-    assert ep.verify.exact(releases.mechanism).holds
-
-
-@pytest.mark.rotates(2)
-@pytest.mark.parametrize("terms", ["replace", "guess"])
-def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
-    asked: dict[str, Any] = {"epsilon": EPSILON, **TERMS[terms]}
-    alone = [reach(ep.publish([each], source=ep.Seeded(1), **asked)[0]) for each in (MEAN, SHARES)]
-    # Forecasts of shares under add/remove are for a category with everyone, so they are wider.
-    targets = [5.0 * alone[0], 4.5 * alone[1]]
-    releases = ep.publish([MEAN, SHARES], targets=targets, source=ep.Seeded(7), **asked)
-    slack = 1.0 if terms == "replace" else 1.1  # with guessed counts, the forecast is approximate
-    for release, target in zip(releases, targets, strict=True):
-        assert reach(release) <= target * slack
 
 
 @pytest.mark.parametrize("about", ["people", "population"])
@@ -261,50 +166,11 @@ def test_what_is_left_goes_to_those_without_a_target_or_to_all() -> None:
             ByTargets(targets).shares(errors)
 
 
-@pytest.mark.parametrize(
-    ("targets", "terms"),
-    [
-        ([0.3, 0.004], "replace"),
-        ([3.0, 0.001], "replace"),
-        ([0.3, None], "replace"),
-        ([1.5, 0.02], "replace"),
-        ([3.0, 0.001], "guess"),
-    ],
-    ids=str,
-)
-def test_targets_that_cannot_be_met_are_refused_with_some_that_can(
-    targets: list[Any], terms: str
-) -> None:
-    source = Counting()
-    asked: dict[str, Any] = {"epsilon": EPSILON, "source": source, **TERMS[terms]}
-    with pytest.raises(ArgumentError, match="cannot all be met") as refused:
-        ep.publish([MEAN, SHARES], targets=targets, **asked)
-    assert source.handed == 0
-    found = re.findall(r"targets=\[([^]]*)\]", str(refused.value))[-1]
-    could = [None if each == "None" else float(each) for each in found.split(", ")]
-    assert [each is None for each in could] == [each is None for each in targets]
-    releases = ep.publish([MEAN, SHARES], targets=could, **asked)
-    assert ep.verify.exact(releases.mechanism).holds
-
-
 def test_targets_of_private_people_need_a_guess_of_them() -> None:
     for terms, first in (("levels", MEAN), ("fine", CALM)):
         second = replace(SHARES, related=first.related)
         with pytest.raises(ArgumentError, match="how many people you expect"):
             ep.publish([first, second], epsilon=EPSILON, targets=[3.0, None], **TERMS[terms])
-
-
-def test_under_add_remove_shares_do_not_depend_on_who_is_there() -> None:
-    asked: dict[str, Any] = {"targets": [8.0, None], "source": ep.Seeded(1), **GUESS}
-    many = ep.publish([MEAN, SHARES], epsilon=EPSILON, **asked)
-    few = [
-        ep.Mean(VALUES[:3], bounds=(0, 100)),
-        ep.Frequencies(["red"] * 3, categories=["red", ""]),
-    ]
-    other = [few[0], ep.Frequencies(["red"] * 3, categories=["red", "green", "blue"])]
-    none = ep.publish(other, epsilon=[0.1, 0.0, math.nan], **asked)
-    for one, two in zip(many, none, strict=True):
-        np.testing.assert_array_equal(one.mechanism.levels, two.mechanism.levels)
 
 
 @pytest.mark.parametrize(

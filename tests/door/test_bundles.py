@@ -12,12 +12,11 @@ import pytest
 
 from epsilons import door
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Ask, Grouping, Rows, Tally, declare, rows as module
+from epsilons.door import Ask, Grouping, Rows, Tally, declare
 from epsilons.door.engines import count_engine
 from epsilons.errors import EpsilonsError, MissingValueError
 from tests.door.asking import together
 from tests.door.conftest import BACKENDS, on_engine
-from tests.engines import SLOW
 
 RNG = np.random.default_rng(3)
 SIZE = 500
@@ -80,34 +79,6 @@ def frame(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Any:
 
 
 ENGINES = [engine for engine in BACKENDS if engine != "numpy"]
-
-
-@pytest.mark.parametrize(
-    "engine", [*ENGINES, *(pytest.param(slow, marks=pytest.mark.slow) for slow in SLOW)]
-)
-def test_together_is_one_by_one(
-    engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = frame(engine, tmp_path, request)
-    scans: list[int] = []
-    counted = count_engine.count
-
-    def count(every: Any, *given: Any) -> Any:
-        scans.append(len(every))
-        return counted(every, *given)
-
-    monkeypatch.setattr(count_engine, "count", count)
-    terms: dict[str, Any]
-    slow = engine in SLOW
-    for terms in ({},) if slow else ({}, {"epsilon": 0.5}, {"ladder": LADDER}):
-        scans.clear()
-        monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
-        found = together(opened(data, **terms))
-        # Without `terms`, a query may return many groups, so a single query answers all questions.
-        assert scans == ([len(questions())] if not terms else scans)
-        assert max(scans) > 2
-        alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
-        assert [plain(one) for one in found] == [plain(one) for one in alone]
 
 
 @pytest.mark.parametrize("engine", ["polars scan", "duckdb"])
@@ -249,24 +220,3 @@ def test_numbers_that_two_questions_share_may_be_missing(
     )
     assert shares.cells.tolist() == [[2**29, 2**29, 2**30]]
     assert sums.sums.tolist() == [2**30]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
-def test_many_pairs_keep_their_columns_apart(
-    engine: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    # Queries name pairs and their columns by number. From the thirteenth pair on, the name of a
-    # pair could be that of another pair's second column.
-    many = 14
-    numbers = {
-        f"c{at}": np.random.default_rng(many).uniform(0, 1, 50).tolist() for at in range(many)
-    }
-    data = on_engine(engine, pl.DataFrame({**numbers, "e": [1.0] * 50}), tmp_path, request)
-    ask = Ask("pairs", (0.0, 1.0), beside=(0.0, 1.0))
-
-    def opened(at: int) -> Rows:
-        return door.open(f"c{at}", y=f"c{(at + 1) % many}", epsilon="e", data=data)
-
-    alone = [plain(opened(at).count(ask)) for at in range(many)]
-    assert [plain(each) for each in together([(opened(at), ask) for at in range(many)])] == alone

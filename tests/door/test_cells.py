@@ -16,12 +16,6 @@ import pytest
 from epsilons.door import SHARES, Tally, declare
 from epsilons.door.count.asks import Ask, Faults, Names, Rules, checked
 from epsilons.door.count.units import UnitParts, of_categories
-from epsilons.errors import (
-    BudgetError,
-    ConflictingBudgetsError,
-    DataError,
-    MissingValueError,
-)
 from tests.door.asking import cells_of
 from tests.door.conftest import BACKENDS, declared_as, nine_bits, on_engine
 
@@ -168,80 +162,12 @@ def some_rows(kind: str, *, gaps: bool, outside: bool = True, n: int = 150) -> R
     return chosen, [budget[p] for p in people], people
 
 
-def nulls_change_the_type(request: pytest.FixtureRequest, kind: str) -> bool:
-    """Whether pandas converts integers and booleans with nulls to objects or floats."""
-    name = request.node.callspec.params["run"]
-    return kind in ("booleans", "integers") and name in ("pandas", "pandas by itself")
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("kind", CASES)
-def test_other_catches_everything(
-    run: Run, kind: str, person: bool, request: pytest.FixtureRequest
-) -> None:
-    categories, _, dtype = CASES[kind]
-    rows = some_rows(kind, gaps=not nulls_change_the_type(request, kind))
-    found = run(rows, categories, "rest", person=person, dtype=dtype)
-    assert found == reference(rows, categories, "rest", person=person)
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("kind", CASES)
-def test_declared_values_alone(run: Run, kind: str, person: bool) -> None:
-    categories, _, dtype = CASES[kind]
-    rows = some_rows(kind, gaps=False, outside=False)
-    found = run(rows, categories, person=person, dtype=dtype)
-    assert found == reference(rows, categories, None, person=person)
-
-
-@pytest.mark.parametrize("kind", ["text", "integers", "bins"])
-def test_other_may_be_a_category(run: Run, kind: str) -> None:
-    categories, _, dtype = CASES[kind]
-    rows = some_rows(kind, gaps=False)
-    found = run(rows, categories, categories[1], dtype=dtype)
-    assert found == reference(rows, categories, categories[1], person=False)
-    assert len(found[3]) == len(categories)
-
-
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_one_budget_for_all(run: Run, person: bool) -> None:
     values, _, people = some_rows("text", gaps=True)
     rows = values, [0.7] * len(values), people
     found = run(rows, CASES["text"][0], "rest", person=person, epsilon=0.7)
     assert found == reference(rows, CASES["text"][0], "rest", person=person)
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("kind", CASES)
-def test_missing_and_undeclared_values_are_refused(run: Run, kind: str, person: bool) -> None:
-    categories, values, dtype = CASES[kind]
-    rows = some_rows(kind, gaps=False, outside=False, n=12)
-    outside = [v for v in values if v == v and cell(v, categories) is None]
-    for value in outside[:2]:
-        rows[0][5] = value
-        with pytest.raises(DataError, match=r"not among the declared.*curator only.*other=") as e:
-            run(rows, categories, person=person, dtype=dtype)
-        assert not isinstance(e.value, MissingValueError)
-    if kind in ("text", "bins", "edges"):
-        rows[0][5] = None
-        with pytest.raises(MissingValueError, match=r"curator only.*other="):
-            run(rows, categories, person=person, dtype=dtype)
-
-
-def test_budgets_and_people_are_checked_as_for_means(run: Run) -> None:
-    values = ["a", "b", "a", "b"]
-    for bad in (None, math.nan, -1.0, -math.inf):
-        for person in (False, True):
-            with pytest.raises(BudgetError, match="inf makes"):
-                run((values, [1.0, bad, 1.0, 2.0], [*"wwxy"]), ["a", "b"], person=person)
-    with pytest.raises(ConflictingBudgetsError):
-        run((values, [1.0, 2.0, 1.0, 1.0], [*"wwxy"]), ["a", "b"], person=True)
-    with pytest.raises(DataError, match="without a person"):
-        run((values, [1.0] * 4, ["w", None, "x", "y"]), ["a", "b"], person=True)
-    with pytest.raises(BudgetError, match="0 for everyone"):
-        run((values, [0.0] * 4, [*"wxyz"]), ["a", "b"])
-    with pytest.raises(DataError, match="only one person"):
-        run((values, [1.0] * 4, [*"wwww"]), ["a", "b"], person=True)
 
 
 def test_many_budgets_are_merged_downwards(run: Run) -> None:
@@ -251,21 +177,6 @@ def test_many_budgets_are_merged_downwards(run: Run) -> None:
     rows = [draw.choice(["a", "b", "z"]) for _ in range(n)], budgets, [str(i) for i in range(n)]
     found = run(rows, ["a", "b"], "rest")
     assert found == reference(rows, ["a", "b"], "rest", person=False)
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("kind", ["text", "integers", "bins"])
-def test_more_categories_than_are_listed(
-    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, person: bool
-) -> None:
-    from epsilons.door.engines import labels_engine
-
-    monkeypatch.setattr(labels_engine, "MOST_LISTED", 1)
-    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 1)
-    categories, _, dtype = CASES[kind]
-    rows = some_rows(kind, gaps=kind != "integers")
-    found = run(rows, categories, "rest", person=person, dtype=dtype)
-    assert found == reference(rows, categories, "rest", person=person)
 
 
 def test_a_person_adds_exactly_their_unit(run: Run) -> None:

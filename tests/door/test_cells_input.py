@@ -174,7 +174,6 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("function", [cells_of, cell_of_each])
 def test_bad_input_is_refused(function: Any, name: str) -> None:

@@ -15,12 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import epsilons.door.rows
-from epsilons.door import rows as series
-from epsilons.door.count.asks import Ask, Names, Rules
-from epsilons.door.count.units import SHARES
-from epsilons.door.engines import count_engine, labels_engine
-from epsilons.door.given import arrays
-from epsilons.door.given.categories import declare
+from epsilons.door.count.asks import Ask, Rules
 from epsilons.door.rows import Rows
 from epsilons.errors import EpsilonsError
 from tests.door.asking import cell_of_each, cells_of
@@ -40,7 +35,6 @@ DECLARED: dict[str, tuple[list[Any], Any]] = {
         st.one_of(st.sampled_from([*POINTS, math.nan]), st.floats(-2.0, 2.0)),
     ),
 }
-NEITHER: dict[str, Any] = {"categories": None, "edges": None}
 TYPES: dict[str, Any] = {
     "text": pl.String,
     "integers": pl.Int64,
@@ -81,29 +75,6 @@ def outcome(held: Any, rules: Rules) -> tuple[Any, ...]:
     assert not np.signbit(tally.levels).any()
     assert (tally.cells.sum(axis=1) == tally.counts * unit).all()
     return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist(), tally.unit
-
-
-@pytest.mark.long
-@settings(max_examples=200, deadline=None)
-@given(table=tables(), listed=st.booleans())
-def test_numpy_is_the_engine(
-    table: tuple[str, list[Any], Any, list[float] | None, str | None], listed: bool
-) -> None:
-    kind, values, epsilon, who, other = table
-    categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
-    rules = Rules(Names(), "error", 1 if who is None else SHARES, categories, None)
-    small = outcome(arrays.read_labels(values, epsilon, who, categories, Names()), rules)
-    typed = pl.Series(values, dtype=TYPES[categories.kind])
-    handed = series.of_values(typed, epsilon, who, categories.kind, Names())
-    assert handed is not None
-    with pytest.MonkeyPatch.context() as patch:
-        if not listed:
-            patch.setattr(labels_engine, "MOST_LISTED", 0)
-            patch.setattr(labels_engine, "MOST_BREAKS", 0)
-            patch.setattr(count_engine, "PIECE", 3)
-            patch.setattr(count_engine, "few_budgets", lambda rows: False)
-        large = outcome(handed, rules)
-    assert small == large
 
 
 @settings(max_examples=60, deadline=None)
@@ -170,22 +141,6 @@ def test_people_of_series(form: str, categories: list[Any]) -> None:
     assert level.tolist() == [1, 0, 1]
     assert cell.tolist() == [0, 1, 1]
     assert tally.cells.tolist() == [[0, 1], [1, 1]]
-
-
-@pytest.mark.long
-def test_a_million_categories() -> None:
-    labels = [f"k{i}" for i in range(10**6)]
-    values = [*labels[::1000], "none"]
-    tally = cells_of(
-        "v", epsilon=1.0, categories=labels, other="rest", data=pl.DataFrame({"v": values})
-    )
-    assert tally.cells[0, ::1000].tolist() == [1] * 1001
-    assert tally.cells.sum() == 1001
-    edges = np.linspace(0.0, 1.0, 10**6 + 1)
-    data = pl.DataFrame({"v": edges[::1000]})
-    tally = cells_of("v", epsilon=1.0, edges=edges, data=data)
-    assert tally.cells[0, ::1000].tolist() == [1] * 1000
-    assert tally.cells[0, -1] == 1
 
 
 def test_small_arrays_import_no_engine() -> None:

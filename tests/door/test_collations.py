@@ -19,7 +19,6 @@ import pytest
 
 from epsilons.budgets.levels import Ladder
 from epsilons.door import open as open_rows
-from epsilons.door.engines import labels_engine
 from epsilons.errors import ColumnError, DataError
 from tests.door.asking import cells_of, sums_of
 
@@ -114,27 +113,6 @@ def check(data: Any) -> None:
     assert sums_of("e", bounds=(0.0, 2.0), **on).counts.tolist() == [len(people)]
     line = open_rows("e", **on).line()
     assert line.counts.tolist() == [len(people)]
-
-
-@pytest.mark.always
-@pytest.mark.parametrize(
-    ("collated", "most_listed"),
-    [
-        *[pytest.param(one, 4096, id=f"{one.__name__}, listed") for one in COLLATED],
-        *[
-            pytest.param(one, 2, id=f"{one.__name__}, looked up")
-            for one in (column, default, ibis_on_duckdb, ibis_on_sqlite)
-        ],
-    ],
-)
-def test_what_a_collation_calls_equal_is_kept_apart(
-    collated: Callable[[Path], Any],
-    most_listed: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(labels_engine, "MOST_LISTED", most_listed)
-    check(collated(tmp_path))
 
 
 @pytest.mark.parametrize("collated", [column, default, ibis_on_sqlite])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,9 @@ import pyarrow as pa
 import pytest
 
 import epsilons as ep
-from epsilons import verify
 from epsilons.door import enrolled, people
 from epsilons.errors import ArgumentError, ColumnError
-from tests.door.asking import cells_of, sums_of
+from tests.door.asking import sums_of
 from tests.local.test_randomizer import CASES, reports_of
 
 Named = list[tuple[str, list[Any]]]
@@ -116,62 +113,11 @@ def on(request: pytest.FixtureRequest) -> Callable[[str, Named], Any]:
 EXACT = [*UNIQUE, *PLACED, "spark"]
 
 
-@pytest.mark.parametrize("engine", EXACT)
-def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
-    data = on(
-        engine, [("id", ROWS), ("ID", PEOPLE), ("v", ONES), ("eps", OTHERS), ("Eps", BUDGETS)]
-    )
-    found = sums_of("v", epsilon="Eps", bounds=BOUNDS, data=data, person="ID")
-    assert found.levels.tolist() == [0.5]
-    assert found.counts.tolist() == [3]
-    other = sums_of("v", epsilon="eps", bounds=BOUNDS, data=data, person="id")
-    assert other.levels.tolist() == [8.0]
-    assert other.counts.tolist() == [6]
-
-
-@pytest.mark.parametrize("engine", [*PLACED, "spark"])
-def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
-    """If a name occurs twice, as after a join, other columns are not renamed.
-
-    A query with a subquery would rename them.
-    """
-    data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
-    found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")
-    assert found.counts.tolist() == [3]
-    with pytest.raises(ColumnError, match="person='id' is the name of 2 columns of data"):
-        sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id")
-
-
-@pytest.mark.parametrize("engine", [*UNIQUE, *PLACED])
-def test_columns_of_one_call_that_differ_by_case_alone(engine: str, on: Any) -> None:
-    data = on(engine, [("a", ["x", "y"] * 3), ("A", PEOPLE), ("à", BUDGETS), ("À", OTHERS)])
-    found = cells_of("a", epsilon="à", categories=["x", "y"], data=data, person="A")
-    assert found.levels.tolist() == [0.5]
-    assert found.counts.tolist() == [3]
-
-
 OURS = [
     "values", "epsilon", "person", "the budget, rounded down", "the budget of all", "e", "x", "who",
     "what a ledger offers", "a'", "e'", "key", "c0", "by", "where", "a.b", "a`b", 'a"b', "*", "^v$",
     "#1", " ",
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
-@pytest.mark.parametrize("name", OURS)
-def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
-    # The float 0.1 is above the decimal 0.1. So budgets are rounded down, into an additional
-    # column.
-    below, top = math.nextafter(0.1, 0.0), 2.0**20
-    for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
-        own = [budget] * 6
-        data = on(engine, [(name, ONES), ("z", PEOPLE), ("w", own), ("q", [0.0] * 6)])
-        found = sums_of(name, epsilon="w", bounds=BOUNDS, data=data, person="z")
-        assert (found.counts.tolist(), found.sums.tolist()) == ([3], [3 * 2**30])
-        assert found.levels.tolist() == [level]
-        data = on(engine, [("v", ONES), ("z", PEOPLE), (name, own), ("q", [0.0] * 6)])
-        found = sums_of("v", epsilon=name, bounds=BOUNDS, data=data, person="z")
-        assert (found.counts.tolist(), found.levels.tolist()) == ([3], [level])
 
 
 @pytest.mark.parametrize("engine", NAMED)
@@ -196,27 +142,6 @@ def test_a_ledger_knows_the_people_of_the_column_that_is_named(engine: str, on: 
     who, budgets = enrolled(data, "ID", "EPS")
     assert sorted(who.ids.to_list()) == [1, 2, 3]
     assert budgets.tolist() == [0.5] * 3
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("engine", "neighbours"),
-    [
-        ("polars lazy", "replace"),
-        ("pandas", "replace"),
-        ("pyarrow", "replace"),
-        ("duckdb", "replace"),
-        ("duckdb", "add-remove"),
-    ],
-)
-def test_a_replay_changes_the_columns_that_are_named(engine: str, neighbours: str, on: Any) -> None:
-    data = on(engine, [("id", ROWS), ("ID", PEOPLE), ("v", ONES), ("V", BUDGETS), ("id_1", ROWS)])
-    levels = [0.5] if neighbours == "add-remove" else None
-    question = ep.Mean("v", bounds=BOUNDS, missing="midpoint")
-    given: dict[str, Any] = {"epsilon": "V", "data": data, "person": "ID", "levels": levels}
-    found = verify.replay(question, neighbours=neighbours, **given)
-    assert found.require().holds
-    assert any(outcome.moved for outcome in found.outcomes)
 
 
 def test_reports_are_those_of_the_columns_that_are_named() -> None:
@@ -253,7 +178,6 @@ COLUMNS: dict[str, Callable[[pd.Series], Any]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("frame", FRAMES)
 def test_with_data_every_column_is_named(frame: str, tmp_path: Path) -> None:
     budgets = [0.5, 8.0, 1.0, 2.0, 0.5, 4.0]

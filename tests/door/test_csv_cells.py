@@ -20,7 +20,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.budgets.levels import Ladder
-from epsilons.door import GRID, SHARES, open as open_rows
+from epsilons.door import GRID, open as open_rows
 from epsilons.errors import EpsilonsError
 from tests.door.asking import cells_of, sums_of
 from tests.door.conftest import declared_as
@@ -137,50 +137,12 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str | N
     }
 
 
-@pytest.mark.parametrize("row", NASTY, ids=lambda row: repr(row[:24]))
-def test_one_row_moves_what_one_person_may_move(
-    row: bytes, tmp_path: Path, without: dict[tuple[str, str | None], Any]
-) -> None:
-    rows, place = others(40), (0, 20, 40)[NASTY.index(row) % 3]
-    file = tmp_path / "rows.csv"
-    file.write_bytes(HEADER + b"\n".join([*rows[:place], row, *rows[place:]]) + b"\n")
-    for (name, person), (people, added) in without.items():
-        more, sums = totals(ASKED[name](file, person=person))
-        assert (more >= people).all(), name
-        assert (more - people).sum() <= 1, name
-        most = GRID if "mean" in name else 1 if person is None else SHARES
-        assert (sums >= added).all(), name
-        assert (sums - added).sum() <= most * (more - people).sum(), name
-
-
 def test_an_unknown_range_is_found_whatever_a_cell_says(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     for row in NASTY[::3]:
         file.write_bytes(HEADER + b"\n".join([*others(40), row]) + b"\n")
         found = open_rows("v", epsilon="e", data=file, ladder=LADDER).line()
         assert 40 <= found.counts.sum() <= 41
-
-
-def test_a_release_under_add_remove_is_never_refused(tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    seed = 0
-    for row in (b"text,nan,,x", b'"', b"\xff,\xff,\xff,\xff", b"1", b"1,1,1,1,1,1", b"2.5,1,,2.5"):
-        for rows in ([row], [*others(5), row]):
-            file.write_bytes(HEADER + b"\n".join(rows) + b"\n")
-            for person in (None, "p"):
-                seed += 1
-                given: dict[str, Any] = {
-                    "epsilon": "e",
-                    "data": file,
-                    "person": person,
-                    "neighbours": "add-remove",
-                    "levels": [0.5, 1.0],
-                    "source": ep.Seeded(seed),
-                }
-                assert 0.0 <= ep.mean("v", bounds=(0, 4), **given).value <= 4.0
-                for categories in ([1, 2], [True, False]):
-                    shares = ep.frequencies("w", categories=categories, **given)
-                    assert shares.value.sum() == pytest.approx(1.0)
 
 
 def test_integers_with_nobody_in_them_are_no_refusal(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ import pytest
 
 from epsilons import door
 from epsilons.door import Look
-from epsilons.door.engines import labels_engine, running
+from epsilons.door.engines import running
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, FileError
-from tests.door.conftest import BACKENDS, on_engine
+from tests.door.conftest import on_engine
 
 BOUNDS = (-20.0, 70.3)
 BINS = [(-5.0, 0.0), (0.0, 25.15), (30.0, 70.3)]
@@ -142,47 +142,10 @@ def compared(data: Any, table: pl.DataFrame, kind: str, *, person: bool) -> None
     assert found == reference(*own, kind=kind, lowest=0.2)
 
 
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("engine", [*BACKENDS, "dask", "ibis"])
-def test_every_engine_counts_alike(
-    engine: str, kind: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    table = rows(csv=engine == "csv")
-    if "pandas" in engine or engine == "dask":
-        # pandas converts integers with nulls to floats, and nulls to NaN. So the nulls are filled
-        # first.
-        table = table.with_columns(pl.col("whole").fill_null(9))
-    data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
-    if engine == "dask":
-        import dask.dataframe as dd
-
-        typed = table.to_pandas().astype({"word": "string[pyarrow]", "who": "string[pyarrow]"})
-        data = dd.from_pandas(typed, npartitions=2)
-    compared(data, table, kind, person=person)
-
-
 def test_the_median_of_an_even_number_of_people_is_between_the_two_in_the_middle() -> None:
     people = ["a", "b", "c", "c", "c", "d", "d", "d"]
     found = door.look([0.5] * 8, epsilon=[1.0] * 8, person=people, bounds=BOUNDS)
     assert found.median_rows == 2.0
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow by itself", "ibis"])
-def test_very_many_bins_and_categories_are_looked_up(
-    engine: str,
-    person: bool,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
-    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 3)
-    table = rows()
-    for kind in ("bins", "words", "integers"):
-        data = on_engine(engine, table, tmp_path, request)
-        compared(data, table, kind, person=person)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, math.inf])

@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 from epsilons.budgets.levels import Ladder
-from epsilons.door.engines.floats import exactly
 from epsilons.errors import DataError
 from tests.door.asking import cells_of, sums_of
 
@@ -73,16 +72,6 @@ def test_a_fine_ladder_has_its_own_rungs(name: str) -> None:
     data = table(name, {"v": [0.0] * len(budgets), "e": budgets})
     found = sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
     assert found.levels.tolist() == np.unique(ladder.of(np.array(budgets))).tolist()
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_a_number_in_a_query_is_that_number(name: str) -> None:
-    rng = np.random.default_rng(3)
-    numbers = [*LEVELS, *np.exp(rng.uniform(-25.0, 13.0, 40)).tolist(), 0.0, 1.0, 2.0**20]
-    frame: Any = nw.from_native(table(name, {"v": [0.0]})).lazy()
-    asked = [exactly(number, frame).alias(f"n{k}") for k, number in enumerate(numbers)]
-    found = frame.select((nw.col("v") + 0.0).alias("v"), *asked).collect()
-    assert [found[f"n{k}"].to_list()[0] for k in range(len(numbers))] == numbers
 
 
 def test_a_rung_that_comes_back_as_another_number_is_no_rung(

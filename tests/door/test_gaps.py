@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from epsilons.budgets.levels import Ladder
-from epsilons.door import SHARES
 from epsilons.errors import ColumnError, DataError
 from epsilons.loading import later
 from tests.door.asking import cells_of, sums_of
@@ -19,27 +18,6 @@ dask: Any = later("dask")
 dd: Any = later("dask.dataframe")
 
 LADDER = Ladder.declare(np.array([0.5]))
-
-
-@pytest.mark.parametrize("on_dask", [False, True])
-def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
-    data: Any = pd.DataFrame(
-        {
-            "v": pd.Series([1.0, 7.0, None], dtype="Float64"),
-            "e": 0.5,
-            # Polars has no type for periods, so a pandas frame with periods is not converted to
-            # Polars.
-            "w": ["a", "b", "c"] if on_dask else pd.PeriodIndex(["2001", "2002", "2003"], freq="Y"),
-        }
-    )
-    if on_dask:
-        data = dd.from_pandas(data, npartitions=2, sort=False)
-    asked: dict[str, Any] = {"values": "v", "epsilon": "e", "data": data, "edges": [0, 5, 9]}
-    tally = cells_of(**asked, person="w", ladder=LADDER)
-    assert tally.cells.tolist() == [[SHARES, SHARES]]
-    assert tally.counts.tolist() == [2]  # people in no bin are not counted
-    tally = cells_of(**asked, other="else")
-    assert tally.cells.tolist() == [[1, 1, 1]]
 
 
 @pytest.mark.parametrize("odd", ["a", 5, [1], "\ud800", None])

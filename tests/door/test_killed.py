@@ -7,11 +7,9 @@ docs/scale.md about each engine.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -182,7 +180,6 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.rotates(5)
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: signal.Signals(number).name)
 def test_a_killed_command(place: Place, large: Path, number: int) -> None:
     def arguments(file: Path) -> list[str]:
@@ -226,78 +223,8 @@ print(release.n, flush=True)
 """
 
 
-@pytest.mark.rotates(5)
-@pytest.mark.parametrize(
-    ("statistic", "number"), [("mean", signal.SIGKILL), ("frequencies", signal.SIGTERM)]
-)
-def test_a_killed_duckdb_job(place: Place, statistic: str, number: int) -> None:
-    process = place.start("-c", DUCKDB, statistic, "1000000", "1000000")
-    in_the_middle(process)
-    out, _ = kill(process, number)
-    assert (process.returncode, out) == (-number, "")
-    assert place.files() == []
-    assert place.run("-c", DUCKDB, statistic, "100", "100") == "go\n10000\n"
-
-
-FOLDED_IN_DUCKDB = f"""
-import json, sys
-import duckdb
-import epsilons as ep
-from epsilons.errors import DataError
-
-settings, rows = sys.argv[1:]
-con = duckdb.connect(config={{"memory_limit": "100MB", "threads": "2", **json.loads(settings)}})
-con.execute("SET enable_progress_bar = false")
-data = con.sql(f"{PEOPLE} w, {VALUE!r}::double v, 1.0 e from range({{rows}})")
-print("go", flush=True)
-try:
-    print(ep.mean("v", epsilon="e", bounds=(0, 100), person="w", data=data).n, flush=True)
-except DataError:
-    print("refused", flush=True)
-"""
-ENCRYPTED = {"temp_file_encryption": "true"}
 # DuckDB's built-in encryption uses a random generator that DuckDB itself calls unsafe. After `LOAD
 # httpfs`, which needs a network, it uses OpenSSL's generator. Both write the same files.
-WITHOUT_NETWORK = {**ENCRYPTED, "force_mbedtls_unsafe": "true"}
-
-
-@pytest.mark.rotates(5)
-@pytest.mark.parametrize("settings", [{}, WITHOUT_NETWORK], ids=["plain", "encrypted"])
-def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) -> None:
-    """DuckDB spills what does not fit in memory as plain text, unless encryption is enabled."""
-    folded = ["-c", FOLDED_IN_DUCKDB, json.dumps(settings)]
-    process = place.start(*folded, "3000000")
-    in_the_middle(process, seconds=0)
-    until(lambda: place.written() > 4 * 2**20, process)
-    out, _ = kill(process, signal.SIGKILL)
-    assert (process.returncode, out) == (-signal.SIGKILL, "")
-    assert place.written() > 2**20
-    assert bool(place.marked()) == (not settings)  # so the test would detect plain text
-    assert place.run(*folded, "3000") == "go\n3000\n"
-
-
-@pytest.mark.long
-def test_duckdb_refuses_rather_than_writes(place: Place) -> None:
-    """Without a secure random generator, DuckDB refuses to encrypt, and writes nothing."""
-    for settings in (ENCRYPTED, {"temp_directory": ""}):
-        folded = place.run("-c", FOLDED_IN_DUCKDB, json.dumps(settings), "3000000")
-        assert folded == "go\nrefused\n"
-        assert place.marked() == []
-
-
-FOLDED_IN_POLARS = """
-import sys
-import epsilons as ep
-from epsilons.errors import FileError
-
-print("go", flush=True)
-try:
-    print(ep.mean("v", epsilon="e", bounds=(0, 100), person="w", data=sys.argv[1]).n, flush=True)
-except FileError:
-    print("refused", flush=True)
-"""
-
-
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a file of a million people with three rows each."""
@@ -306,26 +233,6 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = NAME + (pl.col("i") % 10**6).cast(pl.String).str.zfill(9)
     rows.select(w=name, v=pl.lit(VALUE), e=pl.lit(1.0)).write_parquet(path, row_group_size=10**5)
     return path
-
-
-@pytest.mark.long
-def test_what_polars_leaves_of_people(place: Place, people: Path) -> None:
-    """From version 2 on, Polars spills beyond four fifths of the machine's memory."""
-    directory = place.path / "here"
-    small = {"POLARS_OOC_MEMORY_BUDGET_MB": "40", "POLARS_OOC_SPILL_DIR": str(directory)}
-    process = place.start("-c", FOLDED_IN_POLARS, str(people), **small)
-    in_the_middle(process, seconds=0)
-    until(lambda: place.written() > 2**20, process)
-    out, _ = kill(process, signal.SIGKILL)
-    assert (process.returncode, out) == (-signal.SIGKILL, "")
-    assert place.marked()  # so the test would detect spilled values
-    for path in place.files():
-        path.unlink()
-    never = {**small, "POLARS_OOC_DISK_BUDGET_MB": "0"}
-    assert place.run("-c", FOLDED_IN_POLARS, str(people), **never) == "go\nrefused\n"
-    assert place.files() == []
-    assert place.run("-c", FOLDED_IN_POLARS, str(people)) == "go\n1000000\n"
-    assert place.files() == []
 
 
 SPARK = f"""
@@ -355,39 +262,3 @@ print("go", flush=True)
 print(ep.mean("v", epsilon="e", bounds=(0, 100), person="w", data=data).n, flush=True)
 spark.stop()
 """
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not (shutil.which("java") and importlib.util.find_spec("pyspark"))
-    and not os.environ.get("EPSILONS_SKIP_NOTHING"),
-    reason="PySpark needs Java 17 and the package pyspark, and one of them is not here",
-)
-@pytest.mark.parametrize(
-    ("victim", "encrypted"),
-    [("python", "false"), ("java", "false"), ("java", "true")],
-    ids=["python", "java", "java, encrypted"],
-)
-def test_a_killed_spark_job(place: Place, victim: str, encrypted: str) -> None:
-    """Spark deletes its files when the driver exits, but not if the JVM is killed."""
-    own = {
-        "SPARK_LOCAL_DIRS": str(place.path / "here"),
-        "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={place.path / 'temporary'} -XX:-UsePerfData",
-    }
-    process = place.start("-c", SPARK, encrypted, "500000000", **own)
-    in_the_middle(process, seconds=0)
-    until(lambda: place.written() > 2**20, process)
-    if victim == "java":
-        (java,) = [p for p in session(process.pid) if "java" in os.readlink(f"/proc/{p}/exe")]
-        os.kill(java, signal.SIGKILL)
-        out, _ = process.communicate(timeout=60)
-        assert process.returncode != 0
-        assert place.written() > 2**20
-        assert bool(place.marked()) == (encrypted == "false")
-    else:
-        out, _ = kill(process, signal.SIGKILL)
-        assert process.returncode == -signal.SIGKILL
-        assert place.marked() == []
-    assert out == ""
-    assert list(session(process.pid)) == []
-    assert place.run("-c", SPARK, encrypted, "3000", **own) == "go\n3000\n"

@@ -44,7 +44,6 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("pair", [*combinations(("values", "epsilon", "person"), 2)], ids="-".join)
 @pytest.mark.parametrize("call", CALLS)
 def test_labels_that_differ_are_refused(call: str, pair: tuple[str, str]) -> None:

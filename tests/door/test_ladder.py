@@ -22,7 +22,7 @@ from epsilons.errors import ArgumentError
 from tests import engines
 from tests.door import test_cells
 from tests.door.asking import cells_of, sums_of
-from tests.door.conftest import BACKENDS, Rows, declared_as, frame, grid
+from tests.door.conftest import Rows, declared_as, frame
 from tests.test_ladder import DECLARED, LADDERS, edges
 
 BOUNDS = (-20.0, 70.3)
@@ -81,28 +81,6 @@ def rung_of(rungs: list[float], budget: float | None) -> float:
     return rungs[place - 1] if place else 0.0
 
 
-def expected_mean(rows: Any, ladder: Ladder, *, person: bool) -> tuple[list[Any], ...]:
-    """Return the expected tally, computed with dictionaries and Python integers."""
-    own: dict[Any, list[Any]] = {}
-    rung: dict[Any, float] = {}
-    rungs: list[float] = ladder.levels.tolist()
-    for index, (value, budget, who) in enumerate(zip(*rows, strict=True)):
-        if person and who is None:
-            continue
-        key = who if person else index
-        own.setdefault(key, []).append(value)
-        rung[key] = min(rung.get(key, math.inf), rung_of(rungs, budget))
-    found: dict[float, list[int]] = {}
-    for key, values in own.items():
-        steps = [grid(v, BOUNDS) for v in values if v is not None and math.isfinite(v)]
-        r = len(steps)
-        entry = found.setdefault(rung[key], [0, 0])
-        entry[0] += 1
-        entry[1] += (2 * sum(steps) + r) // (2 * r) if r else GRID // 2
-    levels = sorted(level for level in found if level > 0.0)
-    return levels, [found[level][0] for level in levels], [found[level][1] for level in levels]
-
-
 def counted_mean(
     name: str,
     rows: Rows,
@@ -133,76 +111,6 @@ def counted_mean(
             ladder=ladder,
         )
     return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("ladder", ["declared", "fine"])
-@pytest.mark.parametrize("name", BACKENDS)
-def test_means_are_those_of_the_reference(
-    name: str, ladder: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    rows, rungs = some_rows(), LADDERS[ladder]
-    found = counted_mean(name, rows, rungs, tmp_path, request, person=person)
-    assert found == expected_mean(rows, rungs, person=person)
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("name", BACKENDS)
-def test_one_budget_for_all_leaves_out_nobody_but_nobody(
-    name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    values, _, people = some_rows()
-    ladder = LADDERS["declared"]
-    rows = values, [1.3] * len(values), people
-    found = counted_mean(name, rows, ladder, tmp_path, request, person=person, epsilon=1.3)
-    assert found == expected_mean(rows, ladder, person=person)
-    assert found[0] == [1.0]
-    below = counted_mean(name, rows, ladder, tmp_path, request, person=person, epsilon=0.01)
-    assert below == ([], [], [])
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_of_two_budgets_the_smaller_counts(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    rows: Rows = ([70.3, 70.3, 70.3, 70.3], [7.5, 1.0, 7.5, 0.0], ["a", "a", "b", "b"])
-    found = counted_mean(name, rows, LADDERS["declared"], tmp_path, request, person=True)
-    assert found == ([1.0], [1], [GRID])
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("name", BACKENDS)
-def test_no_one_and_one_person_are_ordinary(
-    name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    ladder = LADDERS["declared"]
-    if not (name.startswith("pandas") and person):  # pandas cannot type an empty column of people
-        nothing = counted_mean(name, ([], [], []), ladder, tmp_path, request, person=person)
-        assert nothing == ([], [], [])
-    one = counted_mean(name, ([70.3], [2.0], ["a"]), ladder, tmp_path, request, person=person)
-    assert one == ([1.0], [1], [GRID])
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) -> None:
-    rng = np.random.default_rng(4)
-    n = 100_003
-    values, budgets = rng.uniform(-40.0, 90.0, n), rng.uniform(-0.5, 9.0, n)
-    values[::7], budgets[::5], budgets[::1001] = math.nan, math.nan, math.inf
-    people = rng.integers(0, n // 2, n).astype(np.float64)
-    people[::13] = math.nan
-    for ladder in (LADDERS["declared"], LADDERS["fine"]):
-        tally = sums_of(
-            values,
-            epsilon=budgets,
-            bounds=BOUNDS,
-            person=people if person else None,
-            ladder=ladder,
-        )
-        listed = [None if math.isnan(p) else p for p in people.tolist()] if person else people
-        expected = expected_mean((values, budgets, listed), ladder, person=person)
-        assert (tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()) == expected
-        assert tally.n == sum(expected[1])
 
 
 def test_what_is_behind_a_mask_is_nobody() -> None:
@@ -297,21 +205,6 @@ def some_cells(kind: str, n: int = 120) -> tuple[list[Any], list[Any], list[Any]
     _, choices, _ = test_cells.CASES[kind]
     draw = random.Random(kind)
     return [draw.choice([*choices, None]) for _ in budgets], budgets, people
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("kind", ["text", "bins"])
-@pytest.mark.parametrize("name", BACKENDS)
-def test_cells_are_those_of_the_reference(
-    name: str, kind: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    rows, categories = some_cells(kind), test_cells.CASES[kind][0]
-    if name == "csv":  # a CSV file cannot distinguish empty from missing
-        rows = [None if value == "" else value for value in rows[0]], rows[1], rows[2]
-    for ladder in (LADDERS["declared"], LADDERS["fine"]):
-        for other, catch in ((None, None), ("rest", len(categories))):
-            found = counted_cells(name, rows, kind, other, ladder, tmp_path, request, person=person)
-            assert found == expected_cells(rows, categories, catch, ladder, person=person)
 
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])

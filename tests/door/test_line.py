@@ -27,7 +27,6 @@ from epsilons.errors import (
 )
 from tests.door.asking import folded
 from tests.door.conftest import BACKENDS, Rows, frame, nine_bits
-from tests.engines import SPARK
 
 SumGroups = dict[tuple[float, int], int]
 Run = Callable[..., tuple[SumGroups, dict[float, int]]]
@@ -174,23 +173,6 @@ def test_every_engine_finds_the_cells_of_a_window(run: Run, person: bool) -> Non
         return math.floor(max(-0.5, min(64.5, (value + 4.0) * 4.0)))
 
     assert run(rows, person=person, window=window) == reference(rows, person=person, cell=cell)
-
-
-@pytest.mark.parametrize("gone", [None, math.nan, math.inf])
-def test_one_missing_value_of_several_is_refused(run: Run, gone: float | None) -> None:
-    whole: Rows = ([1.0, 2.0, 3.0], [1.0, 1.0, 0.5], ["p", "p", "q"])
-    run(whole, person=True, missing="error")
-    with pytest.raises(MissingValueError, match="curator"):
-        run(([1.0, gone, 3.0], *whole[1:]), person=True, missing="error")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("person", [False, True])
-def test_spark_finds_them_too(request: pytest.FixtureRequest, tmp_path: Path, person: bool) -> None:
-    rows = some_rows(2, 60)
-    request.param = SPARK
-    found = runner(request, tmp_path)(rows, person=person)
-    assert found == reference(rows, person=person, cell=bucket)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

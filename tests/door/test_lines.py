@@ -13,15 +13,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-import epsilons as ep
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Ask, open as open_rows
+from epsilons.door import open as open_rows
 from epsilons.door.count import line
 from epsilons.door.count.line import ByWeight
-from epsilons.door.engines import count_engine, line_engine, running
+from epsilons.door.engines import line_engine
 from epsilons.errors import BudgetError, DataError, MissingValueError
 from tests.door.conftest import BACKENDS, frame
-from tests.door.test_line import HARD, LEVELS, bucket, some_rows, two_bits
+from tests.door.test_line import bucket
 
 Masses = dict[int, tuple[int, ...]]
 
@@ -94,97 +93,6 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("window", [None, WINDOW])
-def test_every_engine_adds_up_the_weights_of_plain_python(
-    opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
-) -> None:
-    rows = some_rows(3)
-    weights = drawn(1, sorted({two_bits(e) for e in LEVELS}))
-    found, looked_up = opened(rows, window)
-    assert isinstance(found, ByWeight) or not looked_up
-    at = bucket if window is None else cell
-    expected = by_hand(rows[0], [two_bits(e) for e in rows[1]], weights, at)
-    assert weighed(found, weights, two_bits) == expected
-    counts = dict.fromkeys(found.levels.tolist(), 0)
-    for epsilon in rows[1]:
-        counts[min(e for e in rows[1] if two_bits(e) == two_bits(epsilon))] += 1
-    assert dict(zip(found.levels.tolist(), found.counts.tolist(), strict=True)) == counts
-
-
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("window", [None, WINDOW])
-def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
-    opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
-) -> None:
-    """Everyone has the weight of their rung (budget level).
-
-    The budget 0.26 is below the rung 0.3, although both have the same two-bit key.
-    """
-    values, _, people = some_rows(4)
-    rng = random.Random(5)
-    own = [0.05, 0.1, 0.26, 0.3, 0.9, 1.0, 7.0, 0.0, -1.0, math.inf, math.nan]
-    rows = values, [rng.choice(own) for _ in values], people
-    rungs = [0.1, 0.3, 1.0, 5.0]
-    ladder = Ladder.declare(np.array(rungs))
-    assert two_bits(0.26) == two_bits(0.3)
-    found, looked_up = opened(rows, window, ladder=ladder)
-    assert isinstance(found, ByWeight) or not looked_up
-    weights = drawn(2, rungs)
-    stands = [max((r for r in rungs if r <= e), default=0.0) for e in rows[1]]
-    expected = by_hand(values, stands, weights, bucket if window is None else cell)
-    assert found.levels.tolist() == rungs
-    assert weighed(found, weights, float) == expected
-    assert found.counts.tolist() == [stands.count(rung) for rung in rungs]
-
-
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("kind", ["polars", "duckdb"])
-@pytest.mark.parametrize("ladder", [None, Ladder.up_to(2.0)])
-def test_it_is_what_people_by_level_and_bucket_give(kind: str, ladder: Ladder | None) -> None:
-    rng = np.random.default_rng(6)
-    data: Any = pl.DataFrame(
-        {"v": rng.choice(HARD, 4000), "e": rng.choice(rng.uniform(0.01, 3.0, 300), 4000)}
-    )
-    data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data
-    rows = open_rows("v", epsilon="e", data=data, missing="midpoint", ladder=ladder)
-    found, other = rows.lines().line(), rows.line()
-    assert isinstance(found, ByWeight)
-    weights = rng.integers(0, 2**24, len(other.levels))
-    for part in ("levels", "keys", "counts"):
-        assert getattr(found, part).tolist() == getattr(other, part).tolist()
-    for mine, theirs in zip(found.masses(weights), other.masses(weights), strict=True):
-        assert mine.tolist() == theirs.tolist()
-    assert rows.lines().levels().tolist() == rows.count(Ask("numbers", (0.0, 1.0))).levels.tolist()
-
-
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("kind", ["polars", "duckdb"])
-def test_a_person_more_moves_one_bucket_by_their_weight(
-    kind: str,
-) -> None:
-    ladder, weights = Ladder.declare(np.array([0.1, 1.0])), np.array([3, 10])
-
-    def masses(people: list[tuple[float, float]]) -> dict[int, int]:
-        data: Any = pl.DataFrame(people, schema=["v", "e"], orient="row")
-        data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data
-        found = open_rows("v", epsilon="e", data=data, missing="midpoint", ladder=ladder)
-        cells, total = found.lines().line().masses(weights)
-        every = zip(cells.tolist(), total.tolist(), strict=True)
-        return {place: mass for place, mass in every if mass}
-
-    people = [(1.0, 0.1), (1.0, 2.0), (5.0, 0.5)]
-    before = masses(people)
-    for value, epsilon, weight in (
-        (1.0, 1.0, 10), (1.0, 0.99, 3), (7.0, 0.1, 3), (5.0, 0.01, 0), (5.0, -0.0, 0),
-        (5.0, math.nan, 0), (5.0, -3.0, 0), (math.nan, 1.0, 0), (5.0, math.inf, 10),
-    ):  # fmt: skip
-        after = masses([*people, (value, epsilon)])
-        moved = {p: after.get(p, 0) - before.get(p, 0) for p in {*after, *before}}
-        moved = {place: by for place, by in moved.items() if by}
-        assert moved == ({bucket(value): weight} if weight else {})
-
-
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", ["polars", "duckdb"])
 def test_two_zeros_are_one_budget(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data: Any = pl.DataFrame({"v": [1.0, 1.0, 2.0], "e": [0.0, -0.0, 1.0]})
@@ -248,52 +156,6 @@ def test_where_budgets_are_many_people_are_counted_by_level_and_bucket(
     assert isinstance(owned.lines().line(), line.Line)
     monkeypatch.setattr(line_engine, "MOST", 2)
     assert isinstance(open_rows("v", epsilon="e", data=few).lines().line(), line.Line)
-
-
-@pytest.mark.parametrize("kind", ["polars", "duckdb"])
-@pytest.mark.parametrize("shape", ["any", "gaussian"])
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_a_release_is_the_same_and_reads_values_as_often_as_needed(
-    kind: str, shape: str, neighbours: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Values that are spread out are read twice: for the range, and for the mean.
-
-    Where the shape is unknown, values that lie close together are read once more. Each window of a
-    closer look is one more pass.
-    """
-    passes: list[list[str]] = []
-    real = running.collected
-
-    def watched(query: Any, passed: Any) -> Any:
-        passes.append(query.collect_schema().names())
-        return real(query, passed)
-
-    monkeypatch.setattr(line_engine, "collected", watched)
-    monkeypatch.setattr(count_engine, "collected", watched)
-    monkeypatch.setattr(line, "LARGE", 0)
-    rng = np.random.default_rng(5)
-    menu = [0.05, 0.1, 0.3, 1.0, 2.0]
-    terms: dict[str, Any] = {"bounds": None, "neighbours": neighbours}
-    if neighbours == "add-remove":
-        terms["levels"] = menu
-    if shape == "gaussian":
-        terms |= {"shape": "gaussian", "about": "population", "related": False}
-    closer = int(shape == "any")
-    for mu, sigma, more in ((50.0, 20.0, 0), (1000.0, 2.0, closer), (1e12, 2.0, closer + 2)):
-        passes.clear()
-        table = pl.DataFrame({"v": rng.normal(mu, sigma, 9000), "e": rng.choice(menu, 9000)})
-        table.write_parquet(tmp_path / f"{mu}.parquet")
-        path: Any = tmp_path / f"{mu}.parquet"
-        data = duckdb.read_parquet(str(path)) if kind == "duckdb" else path
-        found = ep.mean("v", epsilon="e", data=data, source=ep.Seeded(1), **terms)
-        columns_read = [names for names in passes if names != ["e", "people"]]
-        assert len(passes) == len(columns_read) + 1
-        assert len(columns_read) == 2 + more
-        plain = ep.mean(
-            table["v"].to_numpy(), epsilon=table["e"].to_numpy(), source=ep.Seeded(1), **terms
-        )
-        assert (found.value, found.bounds) == (plain.value, plain.bounds)
-        assert found.interval(0.9) == plain.interval(0.9)
 
 
 @pytest.mark.usefixtures("way")

@@ -11,7 +11,6 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,8 +19,8 @@ import pytest
 from epsilons.budgets.levels import Ladder
 from epsilons.door import Ask, chosen, enrolled, open as open_rows
 from epsilons.door.given.menus import Chosen
-from epsilons.errors import BudgetError, ColumnError
-from tests.door.conftest import EVERYWHERE, on_engine
+from epsilons.errors import ColumnError
+from tests.door.conftest import on_engine
 from tests.engines import SPARK
 
 BOUNDS = (0.0, 10.0)
@@ -57,25 +56,6 @@ def words(column: Any, menu: dict[Any, float]) -> Chosen:
     found = chosen(column, menu)
     assert isinstance(found, Chosen)
     return found
-
-
-@pytest.mark.parametrize("engine", [name for name in EVERYWHERE if name != "numpy"])
-@pytest.mark.parametrize("person", [None, "who"])
-def test_words_are_counted_as_their_budgets(
-    engine: str,
-    person: str | None,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
-    data = on_engine(engine, TABLE, tmp_path, request)
-    given: dict[str, Any] = {"person": person}
-    assert tallied(words("word", MENU), data, **given) == tallied("e", TABLE, **given)
-    given["ladder"] = LADDER
-    assert tallied(words("word", MENU), data, **given) == tallied("e", TABLE, **given)
-    codes = words("code", {1: 0.1, 2: 0.5, 3: 2.0})
-    assert tallied(codes, data, **given) == tallied("c", TABLE, **given)
-    truth = words("truth", {True: 2.0, False: 0.1})
-    assert tallied(truth, data, **given) == tallied("t", TABLE, **given)
 
 
 @pytest.mark.parametrize("person", [None, "who"])
@@ -114,67 +94,6 @@ def on_sqlite(table: pl.DataFrame, directory: Path) -> Any:
 
 
 ENGINES = ["polars", "pandas", "pyarrow", "duckdb", "nocase", "sqlite", "csv", "parquet"]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("person", [None, "who"])
-def test_other_words_are_unknown(
-    engine: str, person: str | None, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    odd = pl.DataFrame(
-        {"v": [5.0] * len(ODD), "word": ODD, "code": [1] * 7, "who": [f"o{i}" for i in range(7)]}
-    )
-    table = pl.concat([TABLE.select(odd.columns), odd])
-    data: Any
-    if engine == "nocase":
-        data = duckdb.from_arrow(table.to_arrow())
-        data = data.project("v, word COLLATE NOCASE AS word, code, who")
-    elif engine == "sqlite":
-        data = on_sqlite(table, tmp_path)
-    else:
-        data = on_engine(engine, table, tmp_path, request)
-    many = len(ODD) + (engine == "sqlite")
-    people = (SIZE if person is None else 120) + many
-    told = f"not in menu, for {many} of {people} people"
-    with pytest.raises(BudgetError, match=told) as refusal:
-        tallied(words("word", MENU), data, person=person)
-    assert not any(word and word in str(refusal.value) for word in ODD[:4])
-    left = tallied(words("word", MENU), data, person=person, ladder=LADDER)
-    assert left == tallied("e", TABLE, person=person, ladder=LADDER)
-    if engine == "sqlite":  # an entry of another type is no word: 1.5 is not 1
-        with pytest.raises(BudgetError, match=f"for 1 of {people} people"):
-            tallied(words("code", {1: 0.1, 2: 0.5, 3: 2.0}), data, person=person)
-
-
-@pytest.mark.parametrize(
-    ("cells", "menu"),
-    [
-        (["1", "2", "1"], {"1": 0.1, "2": 2.0}),
-        (["1", "2", ""], {"1": 0.1, "2": 2.0}),
-        (["1", "2", "x"], {"1": 0.1, "2": 2.0}),
-        (["1", "2", "x"], {1: 0.1, 2: 2.0}),
-        (["true", "false", "true"], {"true": 0.1, "false": 2.0}),
-        (["true", "false", "x"], {True: 0.1, False: 2.0}),
-        (["2026-01-31", "2", "1"], {"2": 2.0, "1": 0.1}),
-    ],
-)
-def test_a_type_that_a_reader_found_changes_no_word(
-    cells: list[str], menu: dict[Any, float], tmp_path: Path
-) -> None:
-    """1, 1.0 and "1" are one word where budgets are private, however a reader typed the column."""
-    file = tmp_path / "rows.csv"
-    lines = [f"{place},{cell}" for place, cell in enumerate(cells * 3)]
-    file.write_text("\n".join(["v,word", *lines]) + "\n")
-    plain = tallied(words("word", menu), file, ladder=LADDER)
-    for data in (
-        pd.read_csv(file),
-        pl.read_csv(file, try_parse_dates=True),
-        pl.read_csv(file).to_arrow(),
-        duckdb.read_csv(str(file)),
-        pd.read_csv(file, dtype={"word": object}),
-        pd.read_csv(file, dtype={"word": "category"}),
-    ):
-        assert tallied(words("word", menu), data, ladder=LADDER) == plain
 
 
 def test_public_words_have_a_type(tmp_path: Path) -> None:

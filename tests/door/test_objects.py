@@ -16,17 +16,14 @@ import pytest
 import epsilons as ep
 import epsilons.door.rows
 from epsilons.budgets.levels import Ladder
-from epsilons.door import Tally, open as open_rows
+from epsilons.door import Tally
 from epsilons.door.count.tallies import TWO
 from epsilons.errors import (
     ArgumentError,
-    BudgetError,
     ColumnError,
     DataError,
-    EpsilonsError,
-    MissingValueError,
 )
-from tests.door.asking import cell_of_each, cells_of, folded, grid_of_each, sums_of
+from tests.door.asking import cells_of, sums_of
 
 BOUNDS = (0.0, 1.0)
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
@@ -97,77 +94,11 @@ def counted(tally: Tally) -> tuple[Any, ...]:
     return tally.levels.tolist(), tally.counts.tolist(), sums.tolist()
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("odd", ODD)
-def test_an_entry_that_is_no_number_is_missing(form: str, odd: str) -> None:
-    values, epsilon, data, person = FORMS[form]([0.25, 1.0, ODD[odd]], 1.0, None)
-    more: dict[str, Any] = {"epsilon": epsilon, "data": data, "person": person, "bounds": BOUNDS}
-    expected = ([1.0], [3], [2**28 + 2**30 + 2**29])
-    assert counted(sums_of(values, missing="midpoint", **more)) == expected
-    assert counted(sums_of(values, ladder=LADDER, **more)) == expected
-    with pytest.raises((ColumnError, MissingValueError)) as told:
-        sums_of(values, **more)
-    assert "0.5" not in str(told.value)
-    lines = open_rows(values, epsilon=epsilon, data=data, missing="midpoint").line()
-    assert (lines.counts.tolist(), lines.missing.tolist()) == ([3], [1])
-    if data is None:
-        assert counted(
-            grid_of_each(values, epsilon=epsilon, bounds=BOUNDS, missing="midpoint")[0]
-        ) == (expected)
-        everyone = folded(values, epsilon)
-        assert np.isnan(everyone.values).tolist() == [False, False, True]
-    bins = cells_of(values, epsilon=epsilon, data=data, edges=[0.0, 0.5, 2.0], other="else")
-    assert bins.cells.tolist() == [[1, 1, 1]]
-
-
 KINDS: dict[str, tuple[list[Any], list[Any]]] = {
     "text": (["a", "b"], [1, True, b"a", ("a",), "A", "a\0"]),
     "integers": ([1, 2], [1.5, True, "1.5", Decimal("1.5"), 2**70, np.float64(2.5)]),
     "booleans": ([True, False], [1, 0, 1.0, "yes", np.int64(1)]),
 }
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_entry_of_another_type_is_in_no_category(form: str, kind: str) -> None:
-    categories, close = KINDS[kind]
-    for odd in [*close, *ODD.values()]:
-        values, epsilon, data, person = FORMS[form]([*categories, categories[1], odd], 1.0, None)
-        more: dict[str, Any] = {"epsilon": epsilon, "data": data, "categories": categories}
-        cells = cells_of(values, other="else", person=person, **more)
-        assert counted(cells) == ([1.0], [4], [[1, 2, 1]])
-        if data is None:
-            each = cell_of_each(values, epsilon=epsilon, categories=categories, other="else")
-            assert each[2].tolist() == [0, 1, 1, 2]
-        laddered = cells_of(values, ladder=LADDER, person=person, **more)
-        assert counted(laddered) == ([1.0], [3], [[1, 2]])  # people in no cell do not count
-        with pytest.raises(EpsilonsError):
-            cells_of(values, **more)
-
-
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "tuple"])
-@pytest.mark.parametrize("odd", [*ODD, "a truth value", "negative"])
-def test_a_budget_that_is_no_number_is_none(form: str, odd: str) -> None:
-    bad = {**ODD, "a truth value": True, "negative": -1}[odd]
-    values, epsilon, data, _ = FORMS[form]([0.25, 1.0, 0.0], [0.5, 1.0, bad], None)
-    more: dict[str, Any] = {"epsilon": epsilon, "data": data}
-    laddered = sums_of(values, bounds=BOUNDS, ladder=LADDER, **more)
-    assert counted(laddered) == ([0.5, 1.0], [1, 1], [2**28, 2**30])
-    cells = cells_of(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
-    assert cells.counts.tolist() == [1, 1]
-    with pytest.raises((ColumnError, BudgetError)):
-        sums_of(values, bounds=BOUNDS, missing="midpoint", **more)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("odd", ODD)
-def test_an_odd_id_refuses_nothing_on_a_ladder(form: str, odd: str) -> None:
-    values, epsilon, data, who = FORMS[form]([0.25, 1.0, 0.0], 1.0, ["a", "b", ODD[odd]])
-    more: dict[str, Any] = {"epsilon": epsilon, "data": data, "person": who}
-    found = sums_of(values, bounds=BOUNDS, ladder=LADDER, **more)
-    assert found.counts.tolist() in ([2], [3])
-    cells = cells_of(values, edges=[0.0, 0.5, 2.0], ladder=LADDER, **more)
-    assert cells.counts.tolist() == found.counts.tolist()
 
 
 @pytest.mark.parametrize("form", FORMS)

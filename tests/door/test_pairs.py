@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,7 @@ from epsilons.door import GRID, rows
 from epsilons.door.count.tallies import over_grid, squares, three_cells
 from epsilons.door.count.units import cut
 from epsilons.errors import ArgumentError, ColumnError, MissingValueError
-from tests.door.conftest import BACKENDS, grid, on_engine
-from tests.engines import SLOW
+from tests.door.conftest import grid
 
 FIRST, SECOND = (0.0, 10.0), (-1.0, 4.0)
 
@@ -72,35 +70,6 @@ def reference(table: pl.DataFrame, person: bool) -> list[list[int]]:
         before = found.get(own[0]["e"], [0] * 9)
         found[own[0]["e"]] = [a + b for a, b in zip(before, cells, strict=True)]
     return [found[level] for level in sorted(found)]
-
-
-@pytest.mark.parametrize(
-    "engine", [*BACKENDS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
-)
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-def test_nine_cells_are_those_of_python(
-    engine: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    for gaps in (False, True):
-        table = some_rows(gaps)
-        who = "who" if person else None
-        if engine == "numpy":
-            given: dict[str, Any] = {name: table[name].to_list() for name in table.columns}
-            opened = door.open(
-                given["x"], epsilon=given["e"], person=given["who"] if person else None,
-                missing="midpoint", y=given["y"],
-            )  # fmt: skip
-        else:
-            data = on_engine(engine, table, tmp_path, request)
-            opened = door.open("x", epsilon="e", data=data, person=who, missing="midpoint", y="y")
-        found = opened.count(door.Ask("pairs", FIRST, beside=SECOND))
-        assert found.cells.tolist() == reference(table, person)
-        assert found.unit == GRID
-        assert (found.cells.sum(axis=1) == found.counts * GRID).all()
-        assert (
-            opened.count(door.Ask("squares", FIRST)).cells.tolist()
-            == found.cells.reshape(-1, 3, 3).sum(2).tolist()
-        )
 
 
 def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 from epsilons import door
 from epsilons.budgets.levels import Ladder
 from epsilons.door import Tally
-from epsilons.door.engines import count_engine, fold_engine
+from epsilons.door.engines import fold_engine
 from epsilons.door.engines.fold_engine import by_people
 from epsilons.door.given import columns
 from epsilons.door.given.columns import Columns
@@ -78,32 +78,6 @@ IDS: dict[str, tuple[Callable[[int], Any], Any]] = {
     "text": (lambda person: f"person {person}" * (1 + person % 3), None),
     "bytes": (lambda person: bytes([person, 0]), None),
 }
-
-
-@pytest.mark.parametrize("ids", IDS)
-@pytest.mark.parametrize("ladder", [None, RUNGS], ids=["replace", "add-remove"])
-@pytest.mark.parametrize("ask", [cells, shares])
-def test_parts_add_up_to_the_same_integers(
-    ids: str,
-    ladder: Ladder | None,
-    ask: Callable[..., Tally],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    frame = table(*IDS[ids])
-    path = written(frame, tmp_path)
-    at_once = plain(ask(path, ladder=ladder))
-    assert at_once == plain(ask(frame.lazy(), ladder=ladder))  # a lazy frame of unknown size
-    seen: list[int] = []
-
-    def counted(table: Columns) -> list[Columns]:
-        seen.append(len(found := by_people(table)))
-        return found
-
-    monkeypatch.setattr(count_engine, "by_people", counted)
-    monkeypatch.setattr(fold_engine, "PART", 10)
-    assert plain(ask(path, ladder=ladder)) == at_once
-    assert seen == [3]
 
 
 @pytest.mark.usefixtures("few")

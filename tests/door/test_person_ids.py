@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +15,6 @@ import pyarrow as pa
 import pytest
 
 from epsilons.budgets.levels import Ladder
-from epsilons.door import open as open_rows
-from epsilons.door.given import columns
 from epsilons.errors import ColumnError, DataError
 from tests.door.asking import cells_of, grid_of_each, sums_of
 from tests.door.conftest import by_itself
@@ -77,51 +74,6 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 def rows(ids: Any, budgets: list[float]) -> pa.Table:
     return pa.table({"x": [1.0] * len(budgets), "e": budgets, "p": ids})
-
-
-@pytest.mark.rotates(12, each="engine")
-@pytest.mark.parametrize(
-    ("engine", "kind", "gap"),
-    [
-        *[(*case, False) for case in KNOWN],
-        *[
-            pytest.param(*case, True, marks=pytest.mark.always)
-            for case in KNOWN
-            if case[1] in ("signed", "unsigned", "dictionary")
-        ],
-    ],
-    indirect=["engine"],
-)
-def test_nobody_is_merged_and_nobody_is_split(kind: str, gap: bool, engine: str) -> None:
-    """Two people with similar ids and different budgets are never merged, and nobody is split."""
-    dtype, (strict, generous, third) = IDS[kind]
-    ids = [strict, generous, generous, third, third, strict, *([None] if gap else [])]
-    data = ENGINES[engine](rows(pa.array(ids, dtype), [0.25, 1, 1, 1, 1, 0.25, 1][: len(ids)]))
-    on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
-    assert sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on).counts.tolist() == [1, 2]
-    cells = cells_of("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
-    assert cells.counts.tolist() == [1, 2]
-    line = open_rows("x", ladder=LADDER, **on).line()
-    assert line.counts.tolist() == [1, 2]
-    if gap:
-        with pytest.raises(DataError, match="without a person"):
-            sums_of("x", bounds=(0.0, 1.0), **on)
-        return
-    assert sums_of("x", bounds=(0.0, 1.0), **on).counts.tolist() == [1, 2]
-
-
-def test_floats_have_one_zero_and_nan_is_nobody(engine: str) -> None:
-    ids = pa.array([0.0, -0.0, 1.5, math.nan, None])
-    data = ENGINES[engine](rows(ids, [0.25, 0.25, 1.0, 1.0, 1.0]))
-    on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
-    found = sums_of("x", bounds=(0.0, 1.0), ladder=LADDER, **on)
-    assert found.counts.tolist() == [1, 1]
-    cells = cells_of("x", edges=[0.0, 0.5, 1.0], ladder=LADDER, **on)
-    assert cells.counts.tolist() == [1, 1]
-    with pytest.raises(DataError, match="without a person"):
-        sums_of("x", bounds=(0.0, 1.0), **on)
-    kept = ENGINES[engine](rows(ids, [0.25, 0.25, 1.0, 1.0, 1.0])[:3])
-    assert sums_of("x", bounds=(0.0, 1.0), **(on | {"data": kept})).counts.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("name", ["pyarrow", "pyarrow by itself"])
@@ -196,47 +148,6 @@ def test_integers_of_128_bits() -> None:
 
 
 WHOLE = [BIG + 1, BIG + 2, BIG + 3, None, BIG + 1, BIG]
-
-
-@pytest.mark.parametrize(
-    ("name", "many"),
-    [("dask", False), ("pyarrow", False), ("pyarrow", True), ("ibis", False), ("ibis", True)],
-)
-@pytest.mark.parametrize("dtype", ["Int64", "UInt64"])
-def test_integer_categories_with_a_gap_are_no_floats_and_not_refused(
-    dtype: str, name: str, many: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    frame = pd.DataFrame({"v": pd.array(WHOLE, dtype=dtype), "e": 1.0})
-    data: Any = pa.Table.from_pandas(frame)
-    if name == "dask":
-        import dask.dataframe as dd
-
-        data = dd.from_pandas(frame, npartitions=2)
-    elif name == "ibis":
-        import ibis
-
-        data = ibis.memtable(data)
-    else:
-        monkeypatch.setattr(columns, "moved", lambda table: table)
-    categories = [BIG + 1, BIG + 2, *(range(4096) if many else ())]
-    found = cells_of("v", epsilon="e", categories=categories, other="?", data=data)
-    assert found.cells[0, [0, 1, -1]].tolist() == [2, 1, 3]
-
-
-def test_ids_on_dask_with_a_gap_and_one_budget_for_all() -> None:
-    import dask.dataframe as dd
-
-    ids = pd.array([BIG + 1, BIG + 2, BIG + 2, None], dtype="Int64")
-    data = dd.from_pandas(pd.DataFrame({"x": 1.0, "p": ids}), npartitions=2)
-    on: dict[str, Any] = {
-        "epsilon": 1.0,
-        "data": data,
-        "person": "p",
-        "edges": [0.0, 0.5, 2.0],
-    }
-    assert cells_of("x", ladder=LADDER, **on).counts.tolist() == [2]
-    with pytest.raises(DataError, match="without a person"):
-        cells_of("x", **on)
 
 
 def test_a_large_column_of_ids_keeps_its_rows() -> None:

@@ -88,7 +88,6 @@ def test_integers_do_not_meet_in_a_float(
     assert len(folded(values, 1.0, who).values) == 3
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
 @pytest.mark.parametrize("form", [*FORMS, *TYPED])
 def test_a_gap_makes_no_floats_of_the_others(
@@ -201,7 +200,6 @@ DIFFERENT: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("ids", ONE.values(), ids=ONE)
 def test_equal_ids_are_one_person(ids: list[Any]) -> None:
     who, nobody = identified(ids, "person", lenient=False)
@@ -209,7 +207,6 @@ def test_equal_ids_are_one_person(ids: list[Any]) -> None:
     assert nobody.tolist() == [ids[0] is None] * len(ids)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("ids", DIFFERENT.values(), ids=DIFFERENT)
 def test_different_ids_are_different_people(ids: list[Any]) -> None:
     who, nobody = identified(ids, "person", lenient=False)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
-import os
-import shutil
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -19,13 +14,10 @@ import narwhals as nw
 import polars as pl
 import pytest
 
-from epsilons.door.count.asks import Ask, Names, Rules
 from epsilons.door.engines import running
 from epsilons.door.engines.running import collected, guarded
-from epsilons.door.given import columns
-from epsilons.door.rows import Rows
 from epsilons.errors import DataError
-from tests.door.terminals import Console, Terminal, on_console, run
+from tests.door.terminals import Console, on_console
 
 SLOW = """
 import sys, time
@@ -43,81 +35,7 @@ data = rows.map_batches(wait, streamable=True)
 release = ep.mean("v", epsilon=1.0, bounds=(0, 1), data=data, source=ep.Seeded(1))
 print("n =", release.n)
 """
-ENDLESS = """
-import sys
-import polars as pl
-import epsilons as ep
-
-one = pl.LazyFrame({"v": [float(i) for i in range(100_000)]})
-two = pl.LazyFrame({"e": [1.0 + i % 7 for i in range(100_000)]})
-ep.mean("v", epsilon="e", bounds=(0, 1), data=one.join(two, how="cross"))
-print("it ended")
-"""
 LINE = "epsilons: reading the data in Polars"
-
-
-@pytest.mark.long
-def test_a_slow_query_shows_one_line_and_erases_it() -> None:
-    code, out, terminal = run(SLOW, "2.2", "")
-    assert (code, out) == (0, "n = 3\n")
-    assert f"{LINE}, 1 s" in terminal.states
-    assert f"{LINE}, 2 s" in terminal.states
-    assert len([state for state in terminal.states if state]) >= 3
-    assert all(state.startswith(LINE) for state in terminal.states if state)
-    assert "\n" not in terminal.told
-    assert terminal.told.endswith("\r")
-    assert terminal.screen == [""]
-
-
-def test_a_quick_query_shows_nothing() -> None:
-    code, out, terminal = run(SLOW, "0.2", "")
-    assert (code, out, terminal.told) == (0, "n = 3\n", "")
-
-
-@pytest.mark.long
-def test_nothing_in_a_pipe() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW, "1.6", ""], capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("n = 3\n", "")
-
-
-@pytest.mark.long
-def test_a_failure_leaves_a_clean_line() -> None:
-    code, out, terminal = run(SLOW, "1.6", "fail")
-    assert (code, out) == (1, "")
-    assert f"{LINE}, 1 s" in terminal.states
-    assert terminal.screen[0] == "Traceback (most recent call last):"
-    assert "epsilons.errors.DataError" in terminal.told
-    assert not any(line.startswith(LINE) for line in terminal.screen)
-
-
-@pytest.mark.long
-def test_an_interrupt_is_prompt_and_leaves_a_clean_line() -> None:
-    sent = 0.0
-
-    def interrupt(process: subprocess.Popen[str], terminal: Terminal) -> None:
-        nonlocal sent
-        end = time.monotonic() + 40
-        while LINE not in terminal.told:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
-
-    code, out, terminal = run(ENDLESS, meanwhile=interrupt)
-    assert time.monotonic() - sent < 10
-    assert (code, out) == (-signal.SIGINT, "")
-    assert terminal.screen[0] == "Traceback (most recent call last):"
-    assert "KeyboardInterrupt" in terminal.told
-    assert not any(line.startswith(LINE) for line in terminal.screen)
-
-
-@pytest.mark.long
-def test_the_line_is_cut_to_the_terminal() -> None:
-    _, _, terminal = run(SLOW, "1.6", "", columns=20)
-    assert {state for state in terminal.states if state} == {LINE[:19]}
-    assert max(map(len, terminal.told.split("\r"))) == 19
 
 
 def test_what_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,27 +127,6 @@ def parquet(path: Path) -> Path:
     return path
 
 
-def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
-    """Counting rows for progress changes neither the query plan nor the integers."""
-    file = parquet(tmp_path / "rows.parquet")
-    passed = running.Passed(250_000)
-    table = columns.read("v", "e", file, None)
-    ask, rules = Ask("numbers", (0.0, 1.0)), Rules(Names(), "error", 1, None, None)
-    bare = Rows(table, rules).count(ask)
-    watched = passed.watched(pl.scan_parquet(file))
-    query = nw.from_native(watched).group_by("e").agg(nw.col("v").sum()).sort("e")
-    assert "PROJECT 2/3 COLUMNS" in query.to_native().explain()
-    assert "PROJECT 1/3 COLUMNS" in watched.select("v").head(7).explain()
-    for _ in range(2):  # the second pass starts from zero
-        with contextlib.redirect_stderr(Console()):
-            collected(query, passed)
-        assert passed() == 1.0
-    assert watched.head(7).collect().height == 7
-    again = Rows(columns.read("v", "e", watched, None), rules).count(ask)
-    assert bare.cells.tolist() == again.cells.tolist()
-    assert running.Passed(0)() is None
-
-
 class Tracker:
     """A replacement for Spark's status tracker.
 
@@ -314,23 +211,3 @@ release = ep.mean("v", epsilon="e", bounds=(0, 1000), data=data, source=ep.Seede
 print("n =", release.n)
 spark.stop()
 """
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not (shutil.which("java") and importlib.util.find_spec("pyspark"))
-    and not os.environ.get("EPSILONS_SKIP_NOTHING"),
-    reason="PySpark needs Java 17 and the package pyspark, and one of them is not here",
-)
-@pytest.mark.parametrize("own", ["false", "true"])
-def test_spark_says_how_far_it_is(own: str) -> None:
-    code, out, terminal = run(SPARK, own)
-    assert (code, out) == (0, "go\nn = 400000000\n")
-    lines = [state for state in terminal.states if state.startswith("epsilons:")]
-    if own == "true":  # Spark shows its own progress bar
-        assert "[Stage" in terminal.told
-        assert not lines
-    else:
-        assert any(" %, " in line for line in lines)
-        assert "[Stage" not in terminal.told
-        assert not any(line.startswith("epsilons:") for line in terminal.screen)

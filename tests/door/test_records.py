@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 import re
 from pathlib import Path
 
@@ -53,43 +52,6 @@ def read(path: Path, columns: int, separator: str = ",") -> Rows:
 
 def header(columns: int, separator: str = ",") -> str:
     return separator.join(chr(ord("a") + i) for i in range(columns)) + "\n"
-
-
-@pytest.mark.parametrize("columns", [1, 3])
-@pytest.mark.parametrize("size", [1, 7, 2**16])
-def test_any_text_is_read_as_the_grammar_says(
-    columns: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "FIRST", size)
-    monkeypatch.setattr(files, "BLOCK", size)
-    draw = random.Random(columns + size)
-    file = tmp_path / "rows.csv"
-    for trial in range(60):
-        odd = draw.choice([0.0, 0.3, 1.0])
-        text = "".join(
-            draw.choices('x,\n"', k=1)[0]
-            if draw.random() < odd
-            else draw.choice(
-                ["1,2,3\n", '"1","2"\n', '"a""b",', "4\r\n", '"\n\n",', "\n", '"",', "\r\n"]
-            )
-            for _ in range(draw.randint(0, 25))
-        )
-        file.write_bytes((header(columns) + text).encode())
-        assert read(file, columns) == reference(text, columns), (trial, text)
-
-
-@pytest.mark.parametrize("longest", [3, 10])
-def test_a_quote_that_stays_open_is_a_character(
-    longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in (("LONGEST", longest), ("FIRST", 8), ("BLOCK", 5)):
-        monkeypatch.setattr(files, name, value)
-    draw = random.Random(longest)
-    file = tmp_path / "rows.csv"
-    for _ in range(100):
-        text = "".join(draw.choices(["x", ",", "\n", '"', '"', '""', "xx,x,x\n"], k=25))
-        file.write_bytes((header(2) + text).encode())
-        assert read(file, 2) == reference(text, 2, longest=longest), text
 
 
 def test_other_separators(tmp_path: Path) -> None:

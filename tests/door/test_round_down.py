@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,7 +14,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons.budgets.allocation.declared import declared_of
@@ -27,8 +25,6 @@ from epsilons.door.given import arrays, columns
 from epsilons.errors import BudgetError
 from epsilons.local.people import budgets_of
 from tests.door.asking import cells_of, folded, sums_of
-from tests.door.conftest import on_engine
-from tests.engines import SPARK
 
 BOUNDS = (0.0, 1.0)
 TENTH = Decimal("0.1")
@@ -92,26 +88,6 @@ def test_decimals_in_a_context_that_forbids_floats() -> None:
     with localcontext() as context:
         context.traps[FloatOperation] = True
         assert float_down(TENTH) == BELOW
-
-
-@settings(max_examples=300)
-@given(
-    number=st.one_of(
-        st.decimals(allow_nan=False, allow_infinity=False),
-        st.fractions(),
-        st.integers(-(2**70), 2**70),
-        st.integers(0, 10**330),
-    )
-)
-def test_down_is_by_less_than_one_step(number: Any) -> None:
-    found = float_down(number)
-    exact = Fraction(number)
-    if math.isinf(found):  # rounded down to −∞: the number is below all finite floats
-        assert exact < -Fraction(sys.float_info.max)
-        return
-    assert Fraction(found) <= exact
-    above = math.nextafter(found, math.inf)
-    assert math.isinf(above) or Fraction(above) > exact
 
 
 @pytest.mark.parametrize("name", ABOVE_ZERO)
@@ -214,32 +190,6 @@ def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
     return sorted(map(float, found.to_list()))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "digits", [(3, 1), (9, 2), (18, 3), (18, 9), (20, 12), (38, 18), (38, 30)], ids=str
-)
-def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
-    """Decimals are rounded down on engines.
-
-    The budgets are far enough apart to be separate levels.
-    """
-    precision, scale = digits
-    wholes = {7, 9 * 10 ** (precision - 1) + 7}
-    wholes |= {10**k * 37 // 29 + k for k in range(1, precision - 1)}
-    wholes |= {10**scale, 10**scale // 2, 10**scale // 10}
-    given_ = sorted(Decimal(whole).scaleb(-scale, Context(prec=60)) for whole in wholes)
-    budgets = pa.array(given_, pa.decimal128(precision, scale))
-    found = rounded_of(engine, budgets)
-    assert len(found) == len(given_)
-    assert levels_of(engine, budgets) == sorted(set(map(counts_as, found)))
-    for level, number in zip(found, given_, strict=True):
-        assert Fraction(level) <= Fraction(number)
-        assert Fraction(level) >= Fraction(number) * (1 - Fraction(1, 2**47))
-        exact = scale <= 22 and Fraction(number) * 10**scale < 2**45
-        if exact or engine == "pandas objects":
-            assert level == float_down(number)
-
-
 def nine_digits() -> tuple[pa.Table, list[float]]:
     """Return random decimals and their floats.
 
@@ -260,16 +210,6 @@ def test_random_decimals_on_engines(engine: str) -> None:
     assert set(counted.levels.tolist()) <= set(exact)
 
 
-@pytest.mark.parametrize("name", ["ibis", pytest.param(SPARK, marks=pytest.mark.slow)])
-def test_decimals_on_engines_that_are_slow_to_answer(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    table, exact = nine_digits()
-    data = on_engine(name, pl.DataFrame(table), tmp_path, request)
-    counted = sums_of("v", epsilon="e", bounds=BOUNDS, data=data)
-    assert set(counted.levels.tolist()) <= set(exact)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", [pa.int64(), pa.uint64()], ids=str)
 def test_large_integers_on_engines(engine: str, dtype: Any) -> None:
@@ -280,18 +220,6 @@ def test_large_integers_on_engines(engine: str, dtype: Any) -> None:
     for level, number in zip(found, given_, strict=True):
         assert Fraction(level) <= number
         assert Fraction(level) >= number * (1 - Fraction(1, 2**47))
-
-
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_levels_in_decimals_meet_budgets_in_decimals(engine: str) -> None:
-    budgets = pa.array([TENTH, TENTH, Decimal(1)], pa.decimal128(3, 1))
-    for right in ([TENTH, 1], [BELOW, 1.0], [0.5, 1.0], [0.3]):
-        ladder = declared_of("e", right, None).ladder
-        assert levels_of(engine, budgets, ladder) == [
-            rung for rung in ladder.levels.tolist() if rung in (BELOW, 1.0, 0.3)
-        ]
-    with pytest.raises(BudgetError, match=r"Decimal\('0.1'\)"):
-        levels_of(engine, budgets, Ladder.declare(np.array([0.1, 1.0])))
 
 
 def test_decimals_of_many_digits_meet_no_declared_level() -> None:

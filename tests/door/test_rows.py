@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,9 @@ from epsilons.door import GRID, Ask, declare, open as open_rows
 from epsilons.door.count import line
 from epsilons.door.engines import running
 from epsilons.door.given import arrays
-from epsilons.door.given.cells import TextFile
-from epsilons.door.given.files import ParquetFile
 from epsilons.errors import ArgumentError, FileError
 from tests.door.asking import folded, grid_of_each, sums_of
-from tests.door.conftest import EVERYWHERE, Rows, as_lists, frame
+from tests.door.conftest import as_lists
 
 TABLE = pl.DataFrame(
     {
@@ -53,25 +50,6 @@ def on_disk(kind: str, directory: Path) -> Any:
     else:
         TABLE.write_parquet(file)
     return file
-
-
-@pytest.mark.parametrize("person", [None, "w"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_file_is_opened_once_however_often_it_is_asked(
-    kind: str, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = on_disk(kind, tmp_path)
-    seen: list[str] = []
-    counting(monkeypatch, TextFile, "_header", seen)
-    counting(monkeypatch, ParquetFile, "scan", seen)
-    rows = open_rows("v", epsilon="e", data=file, person=person, ladder=LADDER)
-    first, window = rows.line(), line.Window(0.0, 2.0, 8)
-    rows.line(window)
-    found = rows.count(Ask("numbers", BOUNDS))
-    assert seen == ["_header" if kind == "csv" else "scan"]
-    again = open_rows("v", epsilon="e", data=TABLE, person=person, ladder=LADDER)
-    assert as_lists(found) == as_lists(again.count(Ask("numbers", BOUNDS)))
-    assert first.counts.tolist() == again.line().counts.tolist()
 
 
 @pytest.mark.parametrize("person", [None, "w"])
@@ -163,31 +141,6 @@ def test_everyone_apart_is_everyone_together(form: str, missing: str) -> None:
     assert np.bincount(level_of, weights=grid).tolist() == found.sums.tolist()
     people = folded(values, **given)
     assert len(people.values) == found.n == rows.line().counts.sum()
-
-
-@pytest.mark.parametrize("person", [False, True])
-@pytest.mark.parametrize("name", EVERYWHERE)
-def test_hard_numbers_give_the_same_integers_everywhere(
-    name: str, person: bool, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    rng = np.random.default_rng(4)
-    hard = [None, math.inf, -math.inf, -0.0, 1e300, -1e300, 0.1, 0.7, 0.4]
-    values: list[float | None] = [*rng.normal(0.4, 0.5, 300).tolist(), *hard]
-    who = [f"p{k}" for k in rng.integers(0, 100, len(values)).tolist()]
-    budget = {each: float(rng.choice([0.1, 0.5, 2.0])) for each in sorted(set(who))}
-    rows: Rows = (values, [budget[each] for each in who], who)
-    bounds = (0.1, 0.7)
-    expected = open_rows(
-        values, epsilon=rows[1], person=who if person else None, missing="midpoint"
-    ).count(Ask("numbers", bounds))
-    data: dict[str, Any] = {"values": values, "epsilon": rows[1], "person": who}
-    if name != "numpy":
-        data = {"values": "income", "epsilon": "budget", "person": "who"}
-        data["data"] = frame(name, rows, tmp_path, request)
-    if not person:
-        data["person"] = None
-    opened = open_rows(**data, missing="midpoint")
-    assert as_lists(opened.count(Ask("numbers", bounds))) == as_lists(expected)
 
 
 def test_numbers_are_rounded_to_the_grid() -> None:

@@ -19,7 +19,6 @@ from epsilons.errors import (
     ArgumentError,
     ColumnError,
     DataError,
-    MissingValueError,
     PrivacyError,
 )
 from tests.door.shares_by_hand import BOUNDS
@@ -130,40 +129,6 @@ def test_somebody_in_two_public_groups_is_refused(engine: str, tmp_path: Path) -
     people = rows.count(door.Ask("numbers", BOUNDS, apart=True)).people
     assert people is not None
     assert people.tolist() == [[1, 0], [1, 0]]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("person", ["who", None])
-@pytest.mark.parametrize("missing", ["error", "midpoint"])
-def test_what_is_not_excluded_is_refused(
-    engine: str, person: str | None, missing: str, tmp_path: Path
-) -> None:
-    def refused(error: type[Exception], words: str, **changed: list[Any]) -> None:
-        table = {**PEOPLE, **changed}
-        how: dict[str, Any] = {"person": person, "groups": group(), "where": "yes"}
-        with pytest.raises(error, match=words) as told:
-            opened(engine, table, tmp_path, missing=missing, **how).count(
-                door.Ask("numbers", BOUNDS)
-            )
-        assert "for the curator only" in str(told.value)
-        assert "secret" not in str(told.value)
-        everything = opened(engine, table, tmp_path, missing="exclude", **how).count(
-            door.Ask("numbers", BOUNDS)
-        )
-        assert (everything.cells.sum(axis=1) == GRID * everything.counts).all()
-
-    refused(DataError, "not among the declared groups", town=["a", "b", "secret", "b", "b", "a"])
-    refused(DataError, "not among the declared groups", town=["a", "b", None, "b", "b", "a"])
-    refused(DataError, "where.* neither true nor false", yes=[True, None, True, True, True, True])
-    if missing == "error":
-        refused(MissingValueError, "missing values", x=[None, 0.0, 10.0, 10.0, 0.0, 5.0])
-    # Rows that `where` excludes are never refused.
-    table = {**PEOPLE, "yes": [False, True, True, True, True, True]}
-    table |= {"x": [None, 0.0, 10.0, 10.0, 0.0, 5.0], "town": [None, *"babba"][:6]}
-    rows = opened(
-        engine, table, tmp_path, person=person, groups=group(), where="yes", missing=missing
-    )
-    assert rows.count(door.Ask("numbers", BOUNDS)).cells.sum() == GRID * (4 if person else 6)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

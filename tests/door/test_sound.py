@@ -15,9 +15,8 @@ from epsilons.door import GRID, Tally
 from epsilons.door.count.asks import Counted
 from epsilons.door.count.tallies import NINE, masses, sound
 from epsilons.door.engines import count_engine
-from epsilons.errors import DataError, PrivacyError
+from epsilons.errors import PrivacyError
 from tests.tallied import of_numbers
-from tests.test_arguments import Counting
 
 LEVELS = np.array([0.5, 1.0])
 COUNTS = np.array([2, 3])
@@ -104,24 +103,6 @@ QUESTIONS: dict[str, Any] = {
     "variance": lambda: ep.Variance("x", bounds=(0, 1), missing="exclude"),
     "covariance": lambda: ep.Covariance("x", "x", x_bounds=(0, 1), y_bounds=(0, 1)),
 }
-
-
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("macro", ["sum(x) AS -5", "sum(x) AS 1000000000000000000"])
-def test_a_function_with_another_meaning_is_noticed(
-    question: str, neighbours: str, macro: str
-) -> None:
-    """A redefined function is detected. DuckDB prefers a user's macro to a built-in function."""
-    duckdb = pytest.importorskip("duckdb")
-    connection = duckdb.connect()
-    connection.execute("CREATE TABLE t AS SELECT range / 50.0 AS x, 1.0 AS e FROM range(50)")
-    connection.execute(f"CREATE MACRO {macro}")
-    source, levels = Counting(1), [1.0] if neighbours == "add-remove" else None
-    call = {"epsilon": "e", "data": connection.table("t"), "levels": levels}
-    with pytest.raises((PrivacyError, DataError)):
-        ep.publish([QUESTIONS[question]()], **call, neighbours=neighbours, source=source)
-    assert source.asked == 0
 
 
 @pytest.mark.parametrize("fault", ["tally", "margin"])

@@ -24,16 +24,6 @@ from tests.door.test_backends import BOUNDS, some_rows
 Count = Callable[..., Any]
 
 
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
-def test_squares_are_those_of_python(
-    run_everywhere: Count, reference: Count, person: bool, gaps: bool
-) -> None:
-    rows = some_rows(gaps=gaps)
-    found = run_everywhere(rows, BOUNDS, person=person, squares=True)
-    assert found == reference(rows, BOUNDS, person=person, added=square)
-
-
 def test_one_budget_for_all(run: Count, reference: Count) -> None:
     values, _, people = some_rows(gaps=True)
     rows = values, [0.7] * len(values), people

@@ -9,7 +9,7 @@ import pytest
 
 from epsilons.budgets.levels import Ladder
 from epsilons.door import GRID, SHARES
-from epsilons.errors import BudgetError, DataError, MissingValueError
+from epsilons.errors import DataError, MissingValueError
 from epsilons.loading import later
 from tests.door.asking import cells_of, sums_of
 
@@ -25,20 +25,6 @@ def table(*rows: tuple[Any, Any, Any], value: str = "REAL", who: str = "TEXT") -
     connection.con.execute(f"CREATE TABLE t (v {value}, e REAL, w {who})")
     connection.con.executemany("INSERT INTO t VALUES (?, ?, ?)", [*ROWS, *rows])
     return connection.table("t")
-
-
-@pytest.mark.rotates(5)
-@pytest.mark.parametrize("budget", ["", "abc", b"x"])
-def test_a_budget_that_is_text_or_a_blob_is_none(budget: Any) -> None:
-    data = table((10, budget, "zed"))
-    mean = {**NAMES, "data": data, "bounds": (0.0, 10.0)}
-    tally = sums_of(**mean, ladder=LADDER)
-    assert tally.counts[tally.levels == 0.5].tolist() == [2]
-    assert tally.sums[tally.levels == 0.5].tolist() == [round(0.3 * GRID)]
-    cells = cells_of(**NAMES, data=data, edges=[0, 5, 20], ladder=LADDER)
-    assert cells.cells[cells.levels == 0.5].tolist() == [[2 * SHARES, 0]]
-    with pytest.raises(BudgetError):
-        sums_of(**mean)
 
 
 @pytest.mark.parametrize("value", ["", "abc", b"x"])

@@ -100,7 +100,6 @@ def test_whoever_has_no_rung_is_left_out(way: str) -> None:
         assert line.people.sum() == 2
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_missing_values_stand_in_the_middle_and_far_ones_at_the_ends(
     way: str, person: bool

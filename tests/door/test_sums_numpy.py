@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import strategies as st
 
 import epsilons.door.rows
-from epsilons.door import GRID, Ask, Tally, rows as series
+from epsilons.door import Ask, Tally
 from epsilons.door.count.asks import Names, Rules
-from epsilons.door.given import arrays
 from epsilons.door.rows import Rows
 from epsilons.errors import EpsilonsError
-from tests.door.asking import grid_of_each, sums_of
+from tests.door.asking import sums_of
 
 VALUES = st.one_of(
     st.floats(width=64),
@@ -31,7 +30,6 @@ BUDGETS = st.one_of(
 )
 BAD = st.sampled_from([math.nan, -1.0, -5e-324, -1e308, -math.inf])
 BOUNDS = st.sampled_from([(0.0, 1.0), (-3.0, 3.0), (0.1, 0.7), (-1e300, 1e300), (1e-9, 2e-9)])
-SETTINGS = settings(max_examples=150, deadline=None)
 
 
 @st.composite
@@ -67,41 +65,6 @@ def as_tuple(tally: Tally) -> tuple[Any, ...]:
     assert tally.counts.dtype == tally.sums.dtype == np.int64
     assert not np.signbit(tally.levels).any()
     return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
-
-
-@pytest.mark.long
-@SETTINGS
-@given(table=tables(), bounds=BOUNDS, missing=st.sampled_from(["error", "midpoint"]))
-def test_numpy_is_the_engine(
-    table: tuple[list[float], Any, list[float] | None], bounds: tuple[float, float], missing: str
-) -> None:
-    values, epsilon, who = table
-    rows = arrays.read(values, epsilon, who, Names(), lenient=False)
-    for ask in (Ask("numbers", bounds), Ask("squares", bounds)):
-        assert outcome(rows, ask, missing) == outcome(series.of_arrays(rows), ask, missing)
-
-
-@SETTINGS
-@given(table=tables(), bounds=BOUNDS)
-def test_people_add_up_to_the_tally(
-    table: tuple[list[float], Any, list[float] | None], bounds: tuple[float, float]
-) -> None:
-    values, epsilon, who = table
-    try:
-        expected = sums_of(values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint")
-    except EpsilonsError:
-        return
-    tally, level, grid = grid_of_each(
-        values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint"
-    )
-    assert as_tuple(tally) == as_tuple(expected)
-    assert level.dtype == grid.dtype == np.int64
-    assert ((grid >= 0) & (grid <= GRID)).all()
-    assert np.bincount(level, minlength=tally.levels.size).tolist() == tally.counts.tolist()
-    for index, total in enumerate(tally.sums):
-        assert grid[level == index].sum() == total
-    if who is None and isinstance(epsilon, list):
-        assert (tally.levels[level] <= np.array(epsilon)).all()
 
 
 @pytest.mark.parametrize("person", [False, True])

@@ -16,7 +16,7 @@ from epsilons.budgets.levels import Ladder
 from epsilons.door import Grouping, declare
 from epsilons.door.count.units import SHARES
 from epsilons.errors import DataError, MissingValueError
-from tests.door.conftest import BACKENDS, EVERYWHERE, on_engine
+from tests.door.conftest import on_engine
 
 PLACES, SIZES, BINS = ["n", "ü", ""], [1, 2], [(0.0, 18.0), (18.0, 65.0)]
 LEVELS = [0.25, 1.0]
@@ -79,28 +79,6 @@ def opened(engine: str, table: pl.DataFrame, name: str, data: Any, **given: Any)
         )
     groups = Grouping(by, declared)
     return door.open("age", epsilon="e", data=data, categories=BINNED, groups=groups, **given)
-
-
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("name", BY)
-@pytest.mark.parametrize("engine", EVERYWHERE)
-def test_every_engine_counts_the_cells_of_a_table(
-    engine: str,
-    name: str,
-    person: bool,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
-    if engine not in BACKENDS and (name == "two") == person:
-        pytest.skip("two of these are enough on engines that take long")
-    table = rows_of(gaps=False)
-    data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
-    given = {"person": "who"} if person else {}
-    found = opened(engine, table, name, data, **given).count(door.Ask("cells"))
-    assert found.levels.tolist() == LEVELS
-    labels = [PLACES, SIZES, BINS] if name == "three" else [PLACES, BINS]
-    assert found.categories == tuple(product(*labels))
-    assert found.cells.tolist() == by_hand(table, BY[name][0], person=person)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "polars", "pyarrow by itself", "duckdb", "csv"])

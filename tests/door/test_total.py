@@ -112,17 +112,6 @@ def test_frequencies_have_no_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> N
         cells_of([*"aaab", "b"], **given)
 
 
-@pytest.mark.slow
-def test_so_it_is_with_more_rows_than_sums_can_hold() -> None:
-    import duckdb
-
-    query = "select 7 as p, 1.0::double as x, 1.0::double as e from range({})"
-    data = duckdb.sql(query.format(2**31 + 5))
-    tally = sums_of("x", epsilon="e", bounds=(0.0, 1.0), data=data, person="p", ladder=LADDER)
-    assert tally.counts.tolist() == [1]
-    assert tally.sums.tolist() == [HALF]
-
-
 @pytest.mark.parametrize("engine", ["arrays", "polars"])
 @pytest.mark.parametrize("most", range(9, 18))
 def test_whether_a_table_of_groups_is_too_large_depends_on_the_ladder_alone(

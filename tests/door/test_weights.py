@@ -14,13 +14,11 @@ from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons import door
-from epsilons.budgets.levels import budgets_of_units
 from epsilons.door import rows as rows_module
 from epsilons.door.count.weights import MOST_UNITS, Heads
 from epsilons.door.engines import count_engine, expressions
 from epsilons.errors import DataError, EpsilonsError, PrivacyError
 from tests.door.conftest import BACKENDS, STEPS, grid, nine_bits, on_engine
-from tests.engines import SPARK
 
 EPSILON = [0.1, 0.5, 2.0, math.inf, 0.0]
 BOUNDS = (0.0, 100.0)
@@ -132,76 +130,6 @@ def test_arrays_give_the_integers_of_dictionaries(
     assert as_found(tally) == by_hand(rows, weights, person=person, cells=cells)
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_every_engine_gives_the_integers_of_dictionaries(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    for weights in (INTEGERS, FRACTIONS, EQUAL, LARGE):
-        for person in (False, True):
-            rows = table(weights, 3 if person else 1)
-            data = on_engine(name, rows, tmp_path, request)
-            for cells in ("x", "kind"):
-                expected = by_hand(rows, weights, person=person, cells=cells)
-                assert as_found(counted(data, person=person, cells=cells)) == expected
-
-
-@pytest.mark.long
-def test_spark_gives_the_integers_of_dictionaries(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    for person in (False, True):
-        rows = table(FRACTIONS, 3 if person else 1)
-        data = on_engine(SPARK, rows, tmp_path, request)
-        for cells in ("x", "kind"):
-            expected = by_hand(rows, FRACTIONS, person=person, cells=cells)
-            assert as_found(counted(data, person=person, cells=cells)) == expected
-
-
-@pytest.mark.parametrize("name", ["polars", "duckdb", "pyarrow by itself", "csv"])
-@pytest.mark.parametrize("person", [False, True])
-def test_groups_and_a_selection_are_the_same_as_in_numpy(
-    name: str,
-    person: bool,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
-    rows = table(FRACTIONS, 3 if person else 1)
-    data = on_engine(name, rows, tmp_path, request)
-    for more in ({}, {"where": "asked"}, {"missing": "exclude"}, {"groups_are": "public"}):
-        by = {"by": "place", "groups": list(LABELS)} if "where" not in more else {}
-        asked = ep.Mean("x", bounds=BOUNDS, **by, **more)  # type: ignore[arg-type]
-        who = "who" if person else None
-        call = asked.call(epsilon="e", data=data, person=who, weights="w")
-        one = asked.open(call).count(asked.asks(call))  # type: ignore[arg-type]
-        names = {"values": "x", **({"by": "place"} if by else {"where": "asked"})}
-        own = asked.of_columns({role: rows[each].to_list() for role, each in names.items()})
-        ids = rows["who"].to_list() if person else None
-        arrays = own.call(epsilon=rows["e"].to_list(), person=ids, weights=rows["w"].to_list())
-        other = own.open(arrays).count(own.asks(arrays))  # type: ignore[arg-type]
-        assert as_found(one) == as_found(other)
-        if "groups_are" in more:
-            assert one.people is not None
-            assert one.heads is not None
-            assert one.heads.number.tolist() == other.heads.number.tolist()  # type: ignore[union-attr]
-            assert one.heads.number.sum(axis=0).tolist() == [20, 20, 20]
-
-
-@given(
-    st.floats(min_value=2.0**-60, max_value=2.0**20) | st.sampled_from([0.0, math.inf]),
-    st.integers(1, 2**32) | st.integers(1, 1000),
-)
-@settings(max_examples=2000, deadline=None)
-def test_all_units_together_never_have_more_than_the_budget(epsilon: float, units: int) -> None:
-    part = float(budgets_of_units(np.array([epsilon]), np.array([units]))[0])
-    if math.isinf(epsilon):
-        assert part == epsilon
-        return
-    assert units * Fraction(part) <= Fraction(epsilon)
-    assert units * Fraction(part) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
-    if units == 1:
-        assert part == epsilon
-
-
 @given(st.lists(st.floats(1e-25, 1e25) | st.integers(1, 9), min_size=2, max_size=40))
 @settings(max_examples=300, deadline=None)
 def test_units_are_those_of_the_proof(weights: list[float]) -> None:
@@ -214,31 +142,6 @@ def test_units_are_those_of_the_proof(weights: list[float]) -> None:
         np.repeat(numbers, 3), np.repeat(np.arange(len(units)), 3), "w"
     )
     assert again.tolist() == np.repeat(units, 3).tolist()
-
-
-@pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize("person", [False, True])
-def test_every_engine_finds_the_same_rounding(
-    name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    """Its integers do not depend on the order of people, which is private."""
-    for weights in (FRACTIONS, [*FRACTIONS, 3e8], LARGE, INTEGERS, EQUAL):
-        rows = table(weights, 3 if person else 1)
-        found = counted(on_engine(name, rows, tmp_path, request), person=person, cells="x")
-        own = np.array(weights)
-        one = door.Weights("w")
-        units = one.units(own, None, "w")
-        assert found.rounded == one.rounding
-        backwards = door.Weights("w")
-        backwards.units(own[::-1], None, "w")
-        assert backwards.rounding == one.rounding
-        if one.rounding is None:
-            assert np.array_equal(units * (one.unit or 0.0), own)
-            assert found.rounding == 0.0
-            assert found.mean_weight == one.unit
-            continue
-        assert found.mean_weight * units.sum() == pytest.approx(own.sum(), rel=1e-12)
-        assert one.rounding.most == pytest.approx(np.abs(units - own / one.unit).max(), abs=2**-20)
 
 
 @given(st.lists(st.floats(1e-3, 1e9) | st.integers(1, 9), min_size=2, max_size=40))
@@ -268,58 +171,6 @@ BAD: dict[str, Any] = {
     "negative": -1.0,
     "infinite": math.inf,
 }
-
-
-@pytest.mark.always
-@pytest.mark.parametrize("name", ["numpy", "polars", "duckdb", "csv", "pyarrow by itself"])
-@pytest.mark.parametrize("person", [False, True])
-@pytest.mark.parametrize("bad", BAD)
-def test_bad_weights_are_refused_and_not_shown(
-    name: str,
-    person: bool,
-    bad: str,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
-    rows = table([*INTEGERS[:10], 8675309.25], 2 if person else 1)
-    entry = BAD[bad]
-    given = [*rows["w"].to_list()[:-1], entry]
-    rows = rows.with_columns(pl.Series("w", given, dtype=pl.Float64))
-    own = ("x", "e", "w", "who" if person else None)
-    values, epsilon, weights, who = own
-    asked: dict[str, Any] = {"epsilon": epsilon, "weights": weights, "person": who}
-    asked["data"] = None if name == "numpy" else on_engine(name, rows, tmp_path, request)
-    if name == "numpy":
-        values, asked["epsilon"], asked["weights"] = rows["x"], rows["e"], given  # type: ignore[assignment]
-        asked["person"] = rows["who"].to_list() if person else None
-    with pytest.raises(DataError, match=r"weights.* missing, infinite, or not above 0") as refused:
-        ep.mean(values, bounds=BOUNDS, **asked)
-    assert "8675309" not in str(refused.value)
-
-
-@pytest.mark.parametrize("name", ["numpy", "polars", "duckdb", "csv", "pyarrow by itself"])
-@pytest.mark.parametrize("cells", ["x", "kind", "groups"])
-def test_two_weights_of_one_person_are_refused(
-    name: str,
-    cells: str,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
-    rows = table(INTEGERS, 2)
-    rows = rows.with_columns(pl.Series("w", [5.0, *rows["w"].to_list()[1:]]))
-    asked: Any = ep.Mean("x", bounds=BOUNDS)
-    if cells == "kind":
-        asked = ep.Frequencies("kind", categories=LABELS)
-    if cells == "groups":
-        asked = ep.Mean("x", bounds=BOUNDS, by="kind", groups=LABELS)
-    given: dict[str, Any] = {"epsilon": "e", "weights": "w", "person": "who"}
-    if name == "numpy":
-        given = {key: rows[column].to_list() for key, column in given.items()}
-        asked = asked.of_columns({key: rows[each].to_list() for key, each in asked.columns.items()})
-    else:
-        given["data"] = on_engine(name, rows, tmp_path, request)
-    with pytest.raises(DataError, match=r"weights.* differs between rows of the same person"):
-        ep.publish([asked], **given)
 
 
 def test_weights_of_other_types_are_refused() -> None:
@@ -457,24 +308,6 @@ ASKED: dict[str, Any] = {
     "groups": ep.Mean("x", bounds=BOUNDS, missing="exclude", by="kind", groups=["a", "b"]),
     "shares": ep.Frequencies("kind", categories=LABELS, other="rest"),
 }
-
-
-@pytest.mark.parametrize("name", ["polars", "duckdb", "csv", "pyarrow by itself", "pandas"])
-@pytest.mark.parametrize("weights", HARD_WEIGHTS)
-def test_pairs_give_the_integers_of_rows(
-    name: str,
-    weights: str,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rows = hard_rows(HARD_WEIGHTS[weights])
-    data = on_engine(name, rows, tmp_path, request)
-    for ask in ASKED.values():
-        one, other = both_ways(ask, data, monkeypatch)
-        assert one == other
-    one, other = both_ways(ASKED["mean"], data, monkeypatch, epsilon=0.3)
-    assert one == other
 
 
 @pytest.mark.parametrize("name", ["polars", "duckdb"])

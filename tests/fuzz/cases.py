@@ -59,9 +59,6 @@ CATEGORIES: dict[str, list[Any]] = {
     "numbers": [1, 2, 2**53 + 1],
     "answers": [True, False],
 }
-MORE_WORDS = [f"word {place}" for place in range(5000)]
-"""Very many categories, so engines use a lookup table."""
-
 PEOPLE: dict[str, list[Any]] = {
     "int": [5, 2**53, 2**53 + 1, 2**53 + 2, 7],
     "uint": [2**63 + 1, 2**63 + 2, 2**63 + 3, 5],

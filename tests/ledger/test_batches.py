@@ -11,7 +11,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.door import offers
-from epsilons.ledger import book, store
+from epsilons.ledger import store
 
 N = 43
 KINDS: dict[str, Callable[[int], Any]] = {
@@ -41,21 +41,6 @@ def year(where: str, kind: str, *, private: bool) -> list[tuple[float, float]]:
             )
         ledger.check().require()
         return [(each.budget, each.spent) for each in map(ledger.account, ids)]
-
-
-@pytest.mark.parametrize(("kind", "private"), [(kind, kind == "text") for kind in KINDS])
-def test_charges_do_not_depend_on_batches(
-    place: Callable[[], str], kind: str, private: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = year(place(), kind, private=private)
-    monkeypatch.setattr(store, "CHUNK", 7)
-    monkeypatch.setattr(book, "CHUNK", 7)
-    monkeypatch.setattr(offers, "BATCH", 4)
-    parts = year(place(), kind, private=private)
-    assert all(spent > 0 for _, spent in parts)
-    if private:  # under add/remove, charges depend on draws, which differ between the two ledgers
-        parts, whole = ([(budget, 0.0) for budget, _ in each] for each in (parts, whole))
-    assert parts == whole
 
 
 def hexed(*tags: bytes) -> str:

@@ -43,47 +43,6 @@ def told(*words: str) -> str:
     return done.stdout
 
 
-def test_a_ledger_from_its_first_day(where: str, table: str, tmp_path: Path) -> None:
-    assert said("init", where)["neighbours"] == "replace"
-    assert said("enrol", where, table, "--person", "who", "--epsilon", "e")["new"] == N
-    ask = ("mean", where, table, "--value", "x", "--bounds", "0", "6", "--person", "who")
-    first = said(*ask, "--name", "january", "--share", "1/12")
-    assert first["ledger"]["name"] == "january"
-    assert said(*ask, "--name", "january", "--share", "1/12") == first
-    assert said("release", where, "january") == first
-    with ep.Ledger(where) as ledger:
-        kept = ledger.release("january")[0]
-    assert told("release", where, "january").splitlines()[:-1] == str(kept).splitlines()[:-1]
-    shown = tmp_path / "january.html"
-    told("release", where, "january", "--report", str(shown))
-    assert "january" in shown.read_text("utf-8")
-    done = run("ledger", "release", where, "february")
-    assert (done.returncode, "no answer under this name" in done.stderr) == (4, True)
-    bins = ("frequencies", where, table, "--value", "x", "--edges", "0,3,7", "--person", "who")
-    assert "0 to 3" in told(*bins, "--name", "bins", "--at-most", "0.1")
-    with ep.Ledger(where) as ledger:
-        assert said("status", where) == json.loads(ledger.status().to_json())
-        assert told("status", where).rstrip() == str(ledger.status())
-        assert said("history", where) == [each.to_dict() for each in ledger.history()]
-        assert said("person", where, "p1") == json.loads(ledger.account("p1").to_json())
-        assert told("person", where, "p1").rstrip() == str(ledger.account("p1"))
-        head = ledger.head
-    assert said("check", where, "--head", head)["holds"] is True
-    assert told("check", where).startswith("The ledger holds: 6 events")
-    exported = said("export", where, str(tmp_path / "out"))
-    assert Path(exported[-1]).stem == "events"
-    page = tmp_path / "p1.html"
-    told("person", where, "p1", "--html", str(page))
-    assert "january" in page.read_text("utf-8")
-    assert said("plan", where, "--times", "2")["steps"][0]["share"] != "1/2"
-    assert said("withdraw", where, "p1") == {"withdrawn": True}
-    assert said("erase", where, "p1") == {"erased": True}
-    with ep.Ledger(where) as ledger:
-        ledger.claim("open", at_most=1).open("question")
-    assert said("abandon", where, "open") == {"abandoned": "open"}
-    assert "january: settled, share=1/12" in told("history", where)
-
-
 def test_ids_are_text_unless_they_are_said_to_be_numbers(where: str) -> None:
     told("init", where)
     with ep.Ledger(where) as ledger:

@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import epsilons as ep
 from epsilons.errors import (
-    ArgumentError,
-    BudgetError,
-    ColumnError,
-    ConflictingBudgetsError,
-    DataError,
     LedgerError,
 )
 from tests.ledger.test_ledger import EPSILON, WHO, mean, units
@@ -43,28 +36,6 @@ def test_under_add_remove_a_raise_without_consent_is_passed_over(private: ep.Led
     told = private.enrol(person=[1, 3], epsilon=[1.0, 1.0])
     assert (told.new, told.raised, told.lowered) == (None, None, None)
     assert (private.account(1).budget, private.account(3).budget) == (0.5, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("person", "epsilon", "error"),
-    [
-        ([1, 2], [0.5, -1.0], BudgetError),
-        ([1, 2], [0.5, math.nan], BudgetError),
-        ([1, 2], ["much", 1.0], BudgetError),
-        ([1, 1], [0.5, 1.0], ConflictingBudgetsError),
-        ([1, "1"], [0.5, 1.0], ConflictingBudgetsError),
-        ([1, None], [0.5, 1.0], DataError),
-        ([1.5, 2.5], [0.5, 1.0], ColumnError),
-        ([1, 2, 3], [0.5, 1.0], ArgumentError),
-        (np.array([True, False]), [0.5, 1.0], ColumnError),
-    ],
-)
-def test_enrolments_that_are_refused(
-    ledger: ep.Ledger, person: Any, epsilon: Any, error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        ledger.enrol(person=person, epsilon=epsilon)
-    assert ledger.status().people == 0
 
 
 def test_budgets_are_decimals_rounded_down(ledger: ep.Ledger) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ClaimError
-from tests.ledger.work import EPSILON, OTHER, WHO, WORK, run_doomed
+from tests.ledger.work import EPSILON, WHO, WORK, run_doomed
 
 RELEASES = [kind for kind in WORK if kind != "enrol"]
 
@@ -73,7 +73,6 @@ def some(kind: str, steps: int, few: int) -> list[int]:
     return sorted({*range(first, steps, every), steps})
 
 
-@pytest.mark.rotates(4)
 @pytest.mark.parametrize("kind", RELEASES)
 def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
     steps = steps_of(place(), kind)
@@ -82,104 +81,6 @@ def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
         killed(place(), kind, step=step)
 
 
-@pytest.mark.rotates(4)
-def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str]) -> None:
-    steps = steps_of(place(), "found")
-    commits = [number for number, step in enumerate(steps, start=1) if "commit" in step]
-    assert len(commits) == 6  # before and after each commit: opened, paid in advance, settled
-    for step in commits:
-        killed(place(), "found", step=step)
-
-
-@pytest.mark.rotates(4)
 def test_killed_between_draws(place: Callable[[], str]) -> None:
     for between in (1, 2):
         killed(place(), "found", between=between)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", RELEASES)
-def test_killed_at_every_step(place: Callable[[], str], kind: str) -> None:
-    steps = steps_of(place(), kind)
-    assert len(steps) >= 50
-    for step in range(1, len(steps) + 1):
-        killed(place(), kind, step=step)
-
-
-def enrolment_killed(where: str, step: int) -> None:
-    ready(where)
-    assert run_doomed(where, "enrol", step=step) is None
-    with ep.Ledger(where) as ledger:
-        ledger.check().require()
-        budgets = [ledger.account(who).budget for who in WHO]
-        people = ledger.status().people
-        doubled = [2 * each for each in EPSILON]
-        assert (budgets, people) in ((EPSILON, len(WHO)), (doubled, len(WHO) + 1))
-        WORK["enrol"](ledger)
-        assert [ledger.account(who).budget for who in WHO] == doubled
-        ledger.check().require()
-
-
-@pytest.mark.rotates(4)
-def test_an_enrolment_is_all_of_it_or_nothing(place: Callable[[], str]) -> None:
-    steps = steps_of(place(), "enrol")
-    for step in some("enrol", len(steps), 3):
-        enrolment_killed(place(), step)
-
-
-@pytest.mark.slow
-def test_an_enrolment_killed_at_every_step(place: Callable[[], str]) -> None:
-    for step in range(1, len(steps_of(place(), "enrol")) + 1):
-        enrolment_killed(place(), step)
-
-
-def half_done(where: str) -> None:
-    """Make a ledger with two releases: one is open, the other was interrupted while drawing."""
-    ready(where)
-    assert run_doomed(where, "found", between=1) is None
-    with ep.Ledger(where) as ledger:
-        claim = ledger.claim("left open", at_most=1)
-        claim.open("question")
-
-
-def other_killed(where: str, kind: str, step: int) -> None:
-    """Kill work other than a release, and then do it again."""
-    half_done(where)
-    assert run_doomed(where, kind, step=step) is None
-    with ep.Ledger(where) as ledger:
-        ledger.check().require()
-        before = [ledger.account(who).spent for who in WHO[1:]]
-        OTHER[kind](ledger)
-        first = OTHER[kind](ledger)
-        assert OTHER[kind](ledger) == first
-        assert [ledger.account(who).spent for who in WHO[1:]] == before
-        assert [ledger.account(who).budget for who in WHO] == EPSILON
-        for each in ledger.history():
-            if each.state in ("open", "drawing"):
-                ledger.abandon(each.name)
-        assert [each.state for each in ledger.history()][:2] == ["failed", "abandoned"]
-        assert ledger.budgets(share=1).n == len(WHO)
-        ledger.check().require()
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("kind", OTHER)
-def test_what_is_no_release_is_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
-    where = place()
-    half_done(where)
-    told = run_doomed(where, kind)
-    assert told is not None
-    steps = len(told[0])
-    for step in sorted({*range(1, steps, steps // 2), steps}):
-        other_killed(place(), kind, step)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", OTHER)
-def test_what_is_no_release_is_killed_at_every_step(place: Callable[[], str], kind: str) -> None:
-    where = place()
-    half_done(where)
-    told = run_doomed(where, kind)
-    assert told is not None
-    for step in range(1, len(told[0]) + 1):
-        other_killed(place(), kind, step)

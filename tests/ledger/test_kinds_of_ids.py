@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -39,38 +38,6 @@ def published(ledger: ep.Ledger, name: str, data: Any) -> None:
         levels=[0.25],
         ledger=ledger.claim(name, at_most=0.25),
     )
-
-
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("odd", ["x,3,1\n", ",3,1\n", "01,3,1\n"], ids=["text", "no id", "a zero"])
-def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:
-    read = READERS[reader]
-    few = NUMBERS.replace("9007199254740993", "4")  # with a null, pandas turns integers into floats
-    with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
-        ledger.enrol(read(few), person="who", epsilon="e")
-        published(ledger, "numbers", read(few))
-        published(ledger, "text", read(few + odd))
-        for who in (1, "2", 3, "4"):
-            assert ledger.account(who).spent == 0.5
-        # Integer ids find the accounts of people who were enrolled with text ids.
-        ledger.enrol(person=["17", "18"], epsilon=[1.0, 1.0])
-        published(ledger, "again", pl.DataFrame({"who": [17, 18], "v": [1.0, 2.0]}))
-        assert ledger.account("17").spent == ledger.account(18).spent == 0.25
-        ledger.check().require()
-
-
-@pytest.mark.always
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("odd", ["5,3,n.a.\n", ",3,x\n", "1.5,3,much\n"])
-def test_one_budget_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:
-    """Accounts are found even if one odd row makes all budgets text, or all ids floats."""
-    rows = "who,v,e\n1,3,1\n2,4,0.5\n3,5,inf\n"
-    with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
-        assert str(ledger.enrol(READERS[reader](rows + odd), person="who", epsilon="e")) == (
-            "Enrolled."
-        )
-        assert [ledger.account(who).budget for who in (1, 2, 3, 5)] == [1.0, 0.5, math.inf, 0.0]
-        ledger.check().require()
 
 
 @pytest.mark.parametrize(

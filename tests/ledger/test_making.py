@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 import epsilons as ep
 from epsilons.errors import ArgumentError, ClaimError, ColumnError, LedgerError
 from tests.ledger.test_ledger import EPSILON, WHO, X, mean
-from tests.ledger.work import run_making
 
 
 def usable(where: str) -> None:
@@ -29,24 +27,6 @@ def usable(where: str) -> None:
         ledger.check().require()
     with pytest.raises(LedgerError, match="already"):
         ep.Ledger.create(where)
-
-
-@pytest.mark.long
-def test_a_killed_attempt_can_be_repeated(place: Callable[[], str]) -> None:
-    ((steps, _),) = run_making(place())  # type: ignore[misc]
-    for step in {1, 3, steps // 2, steps - 3, steps}:
-        where = place()
-        assert run_making(where, step) == [None]
-        usable(where)
-
-
-@pytest.mark.slow
-def test_an_attempt_killed_at_every_step_can_be_repeated(place: Callable[[], str]) -> None:
-    ((steps, _),) = run_making(place())  # type: ignore[misc]
-    for step in range(1, steps + 1):
-        where = place()
-        assert run_making(where, step) == [None]
-        usable(where)
 
 
 def test_an_empty_file_becomes_a_ledger_of_its_owner(tmp_path: Path) -> None:
@@ -65,20 +45,6 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LedgerError, match="is a file of another kind"):
             use(path)
     assert path.read_bytes() == before
-
-
-@pytest.mark.long
-def test_of_several_attempts_at_once_one_succeeds(place: Callable[[], str]) -> None:
-    for _ in range(3):
-        where = place()
-        told = [each[1] for each in run_making(where, processes=4) if each is not None]
-        assert told.count("made") == 1
-        others = [each for each in told if each != "made"]
-        assert len(others) == 3
-        assert {each.partition(":")[0] for each in others} == {"LedgerError"}, others
-        assert all("already" in each for each in others)
-        with ep.Ledger(where) as ledger:
-            ledger.check().require()
 
 
 def test_blanks_around_a_name_do_not_count(ledger: ep.Ledger) -> None:
@@ -123,7 +89,6 @@ def test_a_raise_is_no_withdrawal_whatever_its_reason(ledger: ep.Ledger) -> None
     assert ledger.account(2).lines[-1].what == "withdrawn"
 
 
-@pytest.mark.rotates(4)
 @pytest.mark.parametrize("consent", ["a\0b", "half \ud800", "", " ", 7])
 def test_reasons_that_no_database_stores_are_refused(ledger: ep.Ledger, consent: Any) -> None:
     with pytest.raises(ArgumentError, match="consent must say in words"):

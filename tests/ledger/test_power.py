@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 import epsilons as ep
-from epsilons.errors import LedgerError
 from tests import needs
-from tests.ledger import power, server
+from tests.ledger import power
 
 
 @pytest.fixture
@@ -77,11 +76,6 @@ def test_what_was_returned_outlasts_a_power_failure(tmp_path: Path, disk: Path) 
     assert after_every_call(tmp_path, disk, 2, len(power.ORDERS)) >= 200
 
 
-@pytest.mark.slow
-def test_twenty_releases_outlast_power_failures(tmp_path: Path, disk: Path) -> None:
-    assert after_every_call(tmp_path, disk, 20, 1) >= 400
-
-
 def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,25 +119,3 @@ def test_a_new_file_is_synced_in_its_folder(
         synced.clear()
         ep.Ledger.create(tmp_path / name).close()
         assert synced == [tmp_path.stat().st_ino]
-
-
-def test_a_server_that_does_not_write_to_its_disk_is_refused() -> None:
-    reason = server.missing()
-    if reason is not None:
-        needs.lacking(reason)
-    with server.running("fsync=off") as address:
-        for use in (ep.Ledger.create, ep.Ledger):
-            with pytest.raises(LedgerError, match="fsync=off"):
-                use(address)
-
-
-def test_a_commit_is_on_the_disk_whatever_the_server_prefers() -> None:
-    reason = server.missing()
-    if reason is not None:
-        needs.lacking(reason)
-    with (
-        server.running("synchronous_commit=off") as address,
-        ep.Ledger.create(address) as ledger,
-        ledger._book.store.read(),
-    ):
-        assert ledger._book.store.rows("SHOW synchronous_commit") == [("on",)]

@@ -126,24 +126,6 @@ def _given(ledger: ep.Ledger, people: list[str], one: float = 2.0) -> list[str]:
     return people
 
 
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_sequence_tells_nothing_of_one_person(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
-) -> None:
-    draws: list[Any] = []
-    with ep.Ledger.create(tmp_path / "first.db", "add-remove") as ledger:
-        first = seen(ledger, _given(ledger, WHO), monkeypatch, draws, replay=False)
-        spent = ledger.account(ONE).spent
-        assert spent > 0
-    with ep.Ledger.create(tmp_path / "second.db", "add-remove") as ledger:
-        second = seen(ledger, CHANGES[change](ledger), monkeypatch, draws, replay=True)
-        assert ledger.account(ONE).spent != spent
-        ledger.check().require()
-    assert not any(isinstance(each, tuple) for each in first)  # a tuple would be an error
-    assert first == second
-
-
 def test_the_comparison_would_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under replace, the comparison finds a difference, because releases print people's budgets."""
     monkeypatch.setattr(
@@ -165,14 +147,3 @@ def test_the_comparison_would_notice(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 with pytest.MonkeyPatch.context() as inner:
                     found.append(seen(ledger, people, inner, draws, replay=one == 0.3))
     assert found[0] != found[1]
-
-
-def test_levels_above_everything_that_is_offered_are_refused(private: ep.Ledger) -> None:
-    private.enrol(person=WHO, epsilon=[2.0] * N)
-    terms: dict[str, Any] = {"bounds": (0, 1), "person": WHO, "neighbours": "add-remove"}
-    claim = private.claim("first", at_most=0.2)
-    with pytest.raises(EpsilonsError, match=r"levels: the ledger offers at most 0\.2"):
-        ep.mean(X, levels=[0.5, 2.0], ledger=claim, **terms)
-    assert not private.history()
-    release = ep.mean(X, levels=[0.2], ledger=private.claim("first", at_most=0.2), **terms)
-    assert "people with ε below 0.2 are left out" in str(release)

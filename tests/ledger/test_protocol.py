@@ -142,27 +142,6 @@ def test_two_processes_of_one_release_draw_once(
     assert ledger.account("p0").spent == 0.5
 
 
-@pytest.mark.parametrize("staged", [False, True])
-@pytest.mark.parametrize("problem", [RuntimeError, KeyboardInterrupt, MemoryError])
-def test_an_exception_after_drawing_began_costs_what_was_offered(
-    ledger: ep.Ledger, staged: bool, problem: type[BaseException]
-) -> None:
-    enrolled(ledger)
-    claim = claimed(ledger, "a", at_most=0.5)
-
-    def released() -> Settled:
-        raise problem
-
-    with pytest.raises(problem):
-        claim.settle(None if staged else taken(0.25), released)
-    assert ledger.account("p0").spent == 0.5
-    assert [each.state for each in ledger.history()] == ["failed"]
-    with pytest.raises(ClaimError, match="failed after drawing had begun"):
-        ledger.claim("a", at_most=0.5).open("question")
-    assert "a (failed)" in str(ledger.account("p0"))
-    ledger.check().require()
-
-
 def test_a_charge_of_another_mechanism_is_refused(ledger: ep.Ledger, release: Any) -> None:
     enrolled(ledger)
     claim = claimed(ledger, "a", at_most=0.5)
@@ -208,7 +187,6 @@ def test_whoever_withdraws_while_it_is_drawn_keeps_what_comes_back(
     ledger.check().require()
 
 
-@pytest.mark.rotates(4)
 @pytest.mark.parametrize("processes", [2, 4, 8])
 def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: int) -> None:
     where = place()

@@ -13,7 +13,7 @@ import epsilons as ep
 from epsilons.draws.accounts import Settled
 from epsilons.errors import ClaimError, LedgerError
 from tests.ledger.test_protocol import claimed, taken
-from tests.ledger.work import EPSILON as FEW, WHO, X, in_threads, mean, run_forking
+from tests.ledger.work import EPSILON as FEW, WHO, X, mean
 
 NANO = 10**9
 EPSILON = [1000 * each for each in FEW]
@@ -23,52 +23,6 @@ def ready(where: str) -> ep.Ledger:
     ledger = ep.Ledger.create(where)
     ledger.enrol(person=WHO, epsilon=EPSILON)
     return ledger
-
-
-def all_charged(ledger: ep.Ledger, answers: list[dict[str, str]]) -> None:
-    """Check that a ledger charged exactly for the answers that it returned."""
-    returned = {name: text for each in answers for name, text in each.items()}
-    assert len(returned) == sum(map(len, answers))
-    past = ledger.history()
-    assert {each.name for each in past} == set(returned)  # no release stays open
-    assert {each.state for each in past} == {"settled"}
-    assert all(each.people == len(WHO) and (each.spent or 0) > 0 for each in past)
-    for name, text in returned.items():
-        assert ledger.release(name)[0].to_json() == text
-    ledger.check().require()
-    for who, budget in zip(WHO, EPSILON, strict=True):
-        statement = ledger.account(who)
-        paid = [line.spent for line in statement.lines if line.budget is None]
-        assert len(paid) == len(returned)
-        assert round(sum(paid) * NANO) == round(statement.spent * NANO) <= budget * NANO
-
-
-@pytest.mark.rotates(4)
-def test_threads_share_a_ledger(where: str) -> None:
-    with ready(where) as ledger:
-        all_charged(ledger, in_threads(ledger, 4, 3))
-
-
-@pytest.mark.slow
-def test_many_releases_in_threads(where: str) -> None:
-    with ready(where) as ledger:
-        all_charged(ledger, in_threads(ledger, 4, 200))
-
-
-@pytest.mark.rotates(4)
-def test_forked_processes_share_a_ledger(where: str) -> None:
-    with ready(where) as ledger:
-        codes, answers = run_forking(where, 2, 2)
-        assert codes == [0] * 2
-        all_charged(ledger, answers)
-
-
-@pytest.mark.slow
-def test_many_releases_in_forked_processes(where: str) -> None:
-    with ready(where) as ledger:
-        codes, answers = run_forking(where, 4, 200)
-        assert codes == [0] * 4
-        all_charged(ledger, answers)
 
 
 def test_a_refused_call_in_one_thread_leaves_the_charges_of_another(where: str) -> None:

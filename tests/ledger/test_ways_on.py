@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
 import pytest
 
 import epsilons as ep
 from epsilons.draws import corridor
 from epsilons.errors import (
-    ArgumentError,
-    BudgetError,
     ClaimError,
-    EpsilonsError,
     LedgerError,
     StorageError,
 )
 from tests.ledger.test_audit import Tampered
 from tests.ledger.test_protocol import claimed, enrolled
-from tests.ledger.work import EPSILON, WHO, X, found, mean, run_doomed
+from tests.ledger.work import EPSILON, WHO, X, found, mean
 
 
 class Failing:
@@ -55,33 +51,6 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 LAST = ["before begin", "before UPDATE accounts SET", "before commit", "after commit"]
 """Steps of the fourth transaction of a call. It stores a release that was drawn in stages."""
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("step", LAST)
-def test_what_could_not_be_stored_is_stored_when_it_is_asked_for_again(
-    ledger: ep.Ledger, where: str, drawn: list[int], step: str
-) -> None:
-    ledger.enrol(person=WHO, epsilon=EPSILON)
-    Failing(ledger, step, 4)
-    with pytest.raises(StorageError, match="ask again under the same name in this process") as told:
-        found(ledger)
-    assert "Everyone has paid what they offered" in str(told.value)
-    assert told.value.__context__ is None
-    draws = len(drawn)
-    assert draws > 0
-    ledger.check().require()
-    if step != "after commit":
-        assert [each.state for each in ledger.history()] == ["drawing"]
-        assert ledger.account("p1").spent == 50.0
-        with ep.Ledger(where) as other, pytest.raises(ClaimError, match="its process ended"):
-            found(other)
-    answer = found(ledger)
-    assert len(drawn) == draws  # nothing was drawn again
-    assert ledger.release("a")[0].to_json() == answer == found(ledger)
-    assert ledger.account("p1").spent < 50.0
-    assert [each.state for each in ledger.history()] == ["settled"]
-    ledger.check().require()
 
 
 def test_what_could_not_be_stored_can_be_given_up(ledger: ep.Ledger, where: str) -> None:
@@ -134,49 +103,6 @@ def test_a_failure_that_could_not_be_written_down_is_written_when_asked_again(
     ledger.check().require()
 
 
-def _stranger(ledger: ep.Ledger) -> None:
-    ep.mean(X, bounds=(0, 1), person=["stranger", *WHO[1:]], ledger=ledger.claim("a", at_most=1))
-
-
-def _column(ledger: ep.Ledger) -> None:
-    data = pl.DataFrame({"who": WHO, "x": X})
-    ep.mean("y", bounds=(0, 1), data=data, person="who", ledger=ledger.claim("a", at_most=1))
-
-
-def _nobody(ledger: ep.Ledger) -> None:
-    ep.mean(X, bounds=(0, 1), ledger=ledger.claim("a", at_most=1))
-
-
-def _too_little(ledger: ep.Ledger) -> None:
-    ep.mean(X, bounds=None, person=WHO, ledger=ledger.claim("a", at_most=0.01))
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        (_stranger, LedgerError),
-        (_column, EpsilonsError),
-        (_nobody, ArgumentError),
-        (_too_little, BudgetError),
-    ],
-)
-def test_an_error_before_anything_was_drawn_lets_its_claim_go(
-    ledger: ep.Ledger, wrong: Any, error: type[Exception]
-) -> None:
-    ledger.enrol(person=WHO, epsilon=EPSILON)
-    for _ in range(2):
-        with pytest.raises(error):
-            wrong(ledger)
-        assert ledger.history() == ()
-        ledger.check().require()
-    assert set(ledger.budgets(share=1).levels.tolist()) == set(EPSILON)
-    mean(ledger, "a", part=1.0)  # the name is free for another question
-    mean_of_all = ledger.account("p0").spent
-    assert 0 < mean_of_all <= 50
-    ledger.check().require()
-
-
 def test_a_claim_that_was_open_before_stays_open(ledger: ep.Ledger, where: str) -> None:
     """A claim that was already open stays open, because another process may be about to draw."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
@@ -191,43 +117,6 @@ def test_a_claim_that_was_open_before_stays_open(ledger: ep.Ledger, where: str) 
     assert ledger.history() == ()
 
 
-@pytest.mark.rotates(4)
-def test_an_open_claim_is_named_in_the_releases_after_it(
-    ledger: ep.Ledger, private: ep.Ledger
-) -> None:
-    for book, neighbours in ((ledger, "replace"), (private, "add-remove")):
-        book.enrol(person=WHO, epsilon=EPSILON)
-        alone = ep.mean(
-            X,
-            bounds=(0, 1),
-            person=WHO,
-            neighbours=neighbours,
-            related=False,
-            ledger=book.claim("before", at_most=1),
-        )
-        assert "held" not in alone.to_dict()["ledger"]
-        assert "not yet drawn" not in str(alone)
-        book.claim("large", share=1 if book is private else 0.5).open("question")
-        after = ep.mean(
-            X,
-            bounds=(0, 1),
-            person=WHO,
-            neighbours=neighbours,
-            related=False,
-            ledger=book.claim("after", at_most=1),
-        )
-        assert after.ledger is not None
-        named = "large (share=1)" if book is private else "large (share=1/2)"
-        assert after.ledger.held == (named,)
-        assert after.to_dict()["ledger"]["held"] == [named]
-        assert f"held back what they may ask of everyone: {named}" in " ".join(after.warnings)
-        assert ep.Release.from_json(after.to_json()).to_json() == after.to_json()
-        assert named in " ".join(str(book.status()).split())
-        assert "ledger.abandon(name)" in str(book.status())
-        book.abandon("large")
-        assert "ledger.abandon" not in str(book.status())
-
-
 def test_people_who_were_erased_are_not_to_be_enrolled(ledger: ep.Ledger) -> None:
     ledger.enrol(person=WHO, epsilon=EPSILON)
     ledger.withdraw("p0")
@@ -239,27 +128,6 @@ def test_people_who_were_erased_are_not_to_be_enrolled(ledger: ep.Ledger) -> Non
     ):
         ep.mean(X, bounds=(0, 1), person=["x", *WHO[1:]], ledger=ledger.claim("a", at_most=1))
     assert ledger.history() == ()
-
-
-@pytest.mark.rotates(4)
-def test_a_release_whose_process_was_killed_can_be_closed(ledger: ep.Ledger, where: str) -> None:
-    ledger.enrol(person=WHO, epsilon=EPSILON)
-    assert run_doomed(where, "found", between=1) is None
-    assert [each.state for each in ledger.history()] == ["drawing"]
-    assert "a (share=1/2)" in str(ledger.status())
-    with pytest.raises(ClaimError, match="wait, and ask again under the same name"):
-        found(ledger)
-    # An open release does not weaken the check. All of its rules still apply.
-    tampered = Tampered(ledger)
-    ledger.enrol(person=["p1"], epsilon=1.0)
-    ledger.check().require()
-    tampered.run("UPDATE accounts SET most = most + 1 WHERE number = 1")
-    assert "beyond its budget" in str(ledger.check())
-    tampered.run("UPDATE accounts SET most = most - 1 WHERE number = 1")
-    ledger.abandon("a")
-    assert [each.state for each in ledger.history()] == ["failed"]
-    assert ledger.account("p1").spent == 50.0
-    ledger.check().require()
 
 
 def test_what_version_0_2_0_left_of_a_killed_release_is_no_change_from_outside(

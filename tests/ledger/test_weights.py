@@ -72,30 +72,6 @@ def owed(found: ep.Releases, offered: list[int], weights: list[float]) -> list[F
     return owed
 
 
-@pytest.mark.parametrize("kind", QUESTIONS)
-def test_everyone_pays_the_loss_of_all_of_their_units(ledger: ep.Ledger, kind: str) -> None:
-    ledger.enrol(person=WHO, epsilon=EPSILON)
-    for name, weights, at_most in (("first", WHOLE, 0.5), ("second", PARTS, 2.0)):
-        offered = left(ledger, at_most)
-        claim = ledger.claim(name, at_most=at_most)
-        given: dict[str, Any] = {"data": people(weights), "person": "who", "weights": "w"}
-        found = ep.publish(QUESTIONS[kind], **given, ledger=claim)
-        charged = paid(ledger, name)
-        losses = owed(found, offered, weights)
-        assert charged == [math.ceil(each) for each in losses]
-        assert all(pays <= offer for pays, offer in zip(charged, offered, strict=True))
-        assert len(set(charged)) > 2  # how many differ can depend on the draws
-        assert charged[0] == 0  # this person has a budget of 0
-        said = found.for_each(np.array(offered) / NANO, weights) * NANO
-        assert charged == pytest.approx(said.tolist(), abs=1.01, rel=1e-6)
-        assert str(ep.publish(QUESTIONS[kind], **given, ledger=claim)) == str(found)
-        assert paid(ledger, name) == charged
-    nobody_left = [i for i, each in enumerate(left(ledger, 1.0)) if each == 0]
-    # Besides people with a budget of 0, some others have nothing left.
-    assert set(range(0, N, 8)) < set(nobody_left)
-    ledger.check().require()
-
-
 def test_charges_cover_what_one_person_moves(tmp_path: Path) -> None:
     """A charge covers the largest loss of a person, over all pairs of their values on a grid.
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
@@ -215,123 +213,3 @@ def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
         ledger.withdraw(guest)
         ledger.erase(guest)
     return answers
-
-
-def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, str]]:
-    """Run `busy` in several threads on one ledger; return their answers."""
-    answers: list[dict[str, str]] = []
-    failures: list[BaseException] = []
-
-    def run(number: int) -> None:
-        try:
-            answers.append(busy(ledger, number, rounds))
-        except BaseException as failure:
-            failures.append(failure)
-
-    workers = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    for failure in failures:
-        raise failure
-    return answers
-
-
-def forking(where: str, children: int, rounds: int, told: Connection) -> None:
-    """Use a ledger, fork while another thread is using it, and use it in all processes.
-
-    Polars does not support forks, so data frames are used only after the fork.
-    """
-    ledger = ep.Ledger(where)
-    ended = threading.Event()
-
-    def look() -> None:
-        while not ended.is_set():
-            ledger.status()
-            with ledger._book.store.write():
-                pass
-
-    looking = threading.Thread(target=look)
-    looking.start()
-    pipes = []
-    for number in range(children):
-        here, there = os.pipe()
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                with ledger, os.fdopen(there, "w") as out:
-                    json.dump(busy(ledger, number, rounds), out)
-                code = 0
-            finally:
-                os._exit(code)
-        os.close(there)
-        pipes.append((child, here))
-    mine = busy(ledger, children, rounds)
-    answers = [mine]
-    codes = []
-    for child, here in pipes:
-        with os.fdopen(here) as told_here:
-            text = told_here.read()
-        codes.append(os.waitpid(child, 0)[1])
-        answers.append(json.loads(text or "{}"))
-    ended.set()
-    looking.join()
-    ledger.check().require()
-    told.send((codes, answers))
-
-
-def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list[dict[str, str]]]:
-    """Run `forking`.
-
-    Return the exit codes of the forked processes, and the answers of all processes.
-    """
-    here, there = PROCESSES.Pipe(duplex=False)
-    process = PROCESSES.Process(target=forking, args=(where, children, rounds, there))
-    process.start()
-    there.close()
-    found: tuple[list[int], list[dict[str, str]]] = here.recv()
-    process.join()
-    return found
-
-
-def making(where: str, step: int, told: Connection) -> None:
-    """Create a ledger, and send the outcome through the pipe.
-
-    The process may be killed at a step.
-    """
-    steps: list[str] = []
-
-    def watch(name: str) -> None:
-        steps.append(name)
-        if len(steps) == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    Store.watch = staticmethod(watch)
-    try:
-        ep.Ledger.create(where).close()
-        told.send((len(steps), "made"))
-    except EpsilonsError as error:
-        told.send((len(steps), f"{type(error).__name__}: {error}"))
-
-
-def run_making(where: str, step: int = 0, processes: int = 1) -> list[tuple[int, str] | None]:
-    """Create one ledger in several processes.
-
-    Return their outcomes, with None for killed processes.
-    """
-    pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
-    workers = [PROCESSES.Process(target=making, args=(where, step, pipe[1])) for pipe in pipes]
-    for worker in workers:
-        worker.start()
-    found: list[tuple[int, str] | None] = []
-    for here, there in pipes:
-        there.close()
-        try:
-            found.append(here.recv())
-        except EOFError:
-            found.append(None)
-    for worker in workers:
-        worker.join()
-    return found

@@ -73,41 +73,6 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
         yield Reports(mechanism.kind, mechanism.parameters, True, np.full(k, epsilon), tuple(each))
 
 
-@pytest.mark.always
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("name", MAKERS)
-def test_influence_by_attack(name: str, weights: str) -> None:
-    """No accepted lies move an estimate further than the stated bound. The worst lies attain it.
-
-    If reports have several signs, no lies attain it. Each sign of a report has another direction,
-    so the signs cannot all move the estimate in one direction.
-    """
-    make, values = MAKERS[name]
-    mechanism: Randomizer = make(levels=MENU)
-    # All honest people are at one end, because lies then move the estimate furthest.
-    end = {"bit": 0, "mean": -1.0, "vector": np.eye(values.shape[-1])[0] * -2.0}
-    one = np.asarray(end.get(mechanism.kind, 0))
-    honest = mechanism.randomize_many(
-        np.tile(one, (1200, 1) if one.ndim else 1200), np.tile(MENU, 300), ep.Seeded(6)
-    )
-    before = mechanism.state(honest, weights=weights)
-    alone = mechanism.estimate(before, weights=weights)
-    for k in (1, 5):
-        shares = []
-        for epsilon in MENU:
-            for lie in lies(mechanism, epsilon, k):
-                after = before + mechanism.state(lie, weights=weights)
-                release = mechanism.estimate(after, weights=weights)
-                far = np.abs(np.asarray(release.raw) - alone.raw)
-                moved = float(np.linalg.norm(far) if mechanism.kind == "vector" else far.max())
-                bound = release.influence(k)
-                assert moved <= bound * (1.0 + 1e-6)
-                shares.append(moved / bound)
-        # If reports are numbers or piecewise, the largest report and the largest weight may occur
-        # at different budgets. Then no lie attains the bound.
-        assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
-
-
 def test_influence_is_that_of_the_theory_for_one_bit() -> None:
     """One report moves a one-bit estimate by at most about tanh(ε/2)/Σtanh²(ε/2)."""
     bit = local.Bit(levels=[0.5, 2.0])
@@ -153,7 +118,6 @@ def test_a_release_says_what_lies_can_do() -> None:
             assert release.to_dict()["influence_of_one"] == release.influence(1)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> None:
@@ -187,7 +151,6 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
         assert max(shares) > (0.3 if name == "projection" else 0.6)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_batch_reaches_as_far_as_the_furthest_of_it(name: str, weights: str) -> None:

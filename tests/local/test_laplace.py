@@ -72,8 +72,6 @@ def test_public_budgets_have_no_noise() -> None:
     assert noise(words(0, 0), np.array([math.inf]), 2**30).tolist() == [0]
 
 
-@pytest.mark.rotates(3)
-@pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_law_is_discrete_laplace(epsilon: float) -> None:
     """Noise is discrete Laplace.
@@ -89,7 +87,6 @@ def test_the_law_is_discrete_laplace(epsilon: float) -> None:
         assert abs(share - p) < 6.0 * math.sqrt(p * (1.0 - p) / many) + 1e-9
 
 
-@pytest.mark.statistical
 def test_each_scale_has_its_own_variance() -> None:
     """Noise has the right variance at each scale.
 

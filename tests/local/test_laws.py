@@ -121,7 +121,6 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
             assert chances[place[row, 1 - minus]] == flip
 
 
-@pytest.mark.rotates(4)
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_rows_of_signs_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
     """In the method "projection", `coin(ε)` of 2⁶⁴ words flip an answer.

@@ -12,8 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 SCALE = Path(__file__).with_name("scale.py")
 PEAK = 1536
 """The limit on the peak memory of a process in MiB, including NumPy and Polars."""
@@ -37,25 +35,3 @@ def held(people: int, found: list[float], what: str) -> None:
 
 def test_a_million_simulated_reports() -> None:
     held(10**6, run("simulate", 10**6), "simulated")
-
-
-@pytest.mark.rotates(2)
-@pytest.mark.parametrize("categories", [0, 10**5], ids=["bit", "categories"])
-def test_a_million_reports_of_a_file(tmp_path: Path, categories: int) -> None:
-    run("write", 10**6, tmp_path / "reports.parquet", categories)
-    held(10**6, run("read", tmp_path / "reports.parquet", categories), "Parquet")
-
-
-@pytest.mark.slow
-def test_a_hundred_million_simulated_reports() -> None:
-    held(10**8, run("simulate", 10**8), "simulated")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("categories", [0, 10**5], ids=["bit", "categories"])
-def test_a_hundred_million_reports_of_a_file(tmp_path: Path, categories: int) -> None:
-    # With categories, a report has a row index of 4 bytes, so there are fewer reports in the file.
-    people = 10**8 if categories == 0 else 3 * 10**7
-    run("write", people, tmp_path / "reports.parquet", categories)
-    held(people, run("read", tmp_path / "reports.parquet", categories), "Parquet")
-    (tmp_path / "reports.parquet").unlink()

@@ -63,7 +63,6 @@ def reach(weights: Floats, bounded: Floats, laplace: Floats, beta: float) -> flo
     return float(optimize.minimize_scalar(bound, bounds=(1e-6, top), method="bounded").fun)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("weights", ["variance", "uniform"])
 @pytest.mark.parametrize("case", CASES)
 def test_errors_follow_from_budgets(case: str, weights: Any) -> None:

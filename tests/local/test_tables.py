@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from typing import Any
-from unittest import mock
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -16,14 +14,12 @@ from hypothesis import given, strategies as st
 
 import epsilons as ep
 from epsilons import local
-from epsilons.door.batches import MERGERS
 from epsilons.local.reports import Reports
 from tests.local.engines import Make, same
-from tests.local.tables import BIT, SECRET, at_70, entries, refused, reordered
+from tests.local.tables import BIT, SECRET, at_70, refused, reordered
 from tests.local.test_randomizer import CASES, MENU, PEOPLE, reports_of
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("name", CASES)
 def test_columns_go_there_and_back(name: str) -> None:
     mechanism, _ = CASES[name]
@@ -47,28 +43,6 @@ def test_every_frame_takes_the_columns(name: str, make_frame: Any) -> None:
     mechanism, _ = CASES[name]
     state = mechanism.state(data=make_frame(reordered(name)))
     same(state, mechanism.state(reports_of(name)))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_same_state_from_every_engine(make: Make, name: str) -> None:
-    mechanism, _ = CASES[name]
-    table = pl.DataFrame(reordered(name)).with_columns(pl.lit("x").alias("more"))
-    same(mechanism.state(data=make(table)), mechanism.state(reports_of(name)))
-    release = mechanism.estimate(data=make(table), weights="uniform", confidence=0.5)
-    expected = mechanism.estimate(reports_of(name), weights="uniform", confidence=0.5)
-    assert (release.n, release.confidence) == (PEOPLE, 0.5)
-    assert [row.people for row in release.spent] == [row.people for row in expected.spent]
-    np.testing.assert_allclose(release.raw, expected.raw, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_same_state_from_bytes(make: Make, name: str) -> None:
-    mechanism, _ = CASES[name]
-    rows = entries(name)
-    one_by_one = mechanism.state(rows[0])
-    for row in rows[1:]:
-        one_by_one += mechanism.state(row)
-    same(mechanism.state("sent", data=make(pl.DataFrame({"sent": rows}))), one_by_one)
 
 
 def test_other_types_of_numbers(make: Make) -> None:
@@ -134,41 +108,3 @@ def test_dask_and_ibis() -> None:
     database = ibis.polars.connect({"reports": table, "bad": at_70("answer", None)})
     same(bit.state(data=database.table("reports")), bit.state(reports))
     refused(bit, database.table("bad"))
-
-
-def check_on_spark(spark: Any) -> None:
-    """Check that Spark has the same states and refusals, and returns merged states only."""
-
-    def held(table: pl.DataFrame) -> Any:
-        return spark.createDataFrame(table.to_arrow())
-
-    (bit, _), (mean, _), rows = CASES["bit"], CASES["mean"], entries("mean")
-    data = held(pl.DataFrame(reordered("bit")))
-    kind = type(data)
-    collect, seen = kind.collect, []
-
-    def counted(frame: Any) -> Any:
-        rows = collect(frame)
-        assert frame.columns == ["result"]
-        seen.append(len(rows))
-        return rows
-
-    never = mock.Mock(side_effect=AssertionError("rows came to the driver"))
-    with (
-        mock.patch.object(kind, "collect", counted),
-        mock.patch.object(kind, "toPandas", never),
-        mock.patch.object(kind, "toArrow", never),
-        mock.patch.object(kind, "toLocalIterator", never),
-    ):
-        same(bit.state(data=data.repartition(2)), bit.state(reports_of("bit")))
-        expected = mean.state(rows[0])
-        for row in rows[1:]:
-            expected += mean.state(row)
-        same(mean.state("sent", data=held(pl.DataFrame({"sent": rows}))), expected)
-        refused(mean, held(pl.DataFrame({"sent": [*rows, rows[0][:-1]]})), "sent", "cut short")
-        refused(bit, data.filter("epsilon < 0"), what="no report")
-        assert len(seen) == 4
-        refused(bit, data, "epsilon", "must be a column of bytes")
-        refused(bit, data.drop("answer"), what="'answer' is not a column")
-    assert len(seen) == 4, "schemas are judged without a job"
-    assert max(seen) <= MERGERS

@@ -67,7 +67,6 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "cell sums": cell_sums,
     **{method: partial(sums_of, method) for method in METHODS},
 }
-SINGLES = 1200
 BULK = 12000
 ALPHA = 1e-8
 
@@ -78,33 +77,6 @@ def differ(one: Any, other: Any) -> float:
     gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
     distance = float(np.abs(gaps[0] - gaps[1]).max())
     return 2.0 * math.exp(-2.0 * distance**2 * len(one) * len(other) / (len(one) + len(other)))
-
-
-@pytest.mark.rotates(5)
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", DRAWN)
-def test_a_single_draw_has_the_law_of_many(name: str) -> None:
-    """Single draws have the distribution of array draws.
-
-    There are 40 comparisons, each with false-alarm probability 1e-8. Two faults must be detected:
-    half of the noise, and the same noise in both sums.
-    """
-    mechanism = DRAWN[name]()
-    source = ep.Seeded(21)
-    singles = np.array([mechanism.draw(source) for _ in range(SINGLES)], dtype=float)
-    bulk = np.asarray(mechanism.draw(source, BULK), dtype=float)
-    singles, bulk = singles.reshape(SINGLES, -1), bulk.reshape(BULK, -1)
-    assert singles.shape[1] == bulk.shape[1]
-    for column in range(singles.shape[1]):
-        assert differ(singles[:, column], bulk[:, column]) > ALPHA
-        # Power: half of the noise is detected.
-        assert differ(singles[:, column] / 2.0, bulk[:, column]) < ALPHA
-    if singles.shape[1] > 1:
-        apart, theirs = (x[:, 0] - x[:, 1] for x in (singles, bulk))
-        assert differ(apart, theirs) > ALPHA
-        assert differ(0.0 * apart, theirs) < ALPHA  # power: the same noise in both sums is detected
-        together, theirs = (x[:, 0] + x[:, 1] for x in (singles, bulk))
-        assert differ(together, theirs) > ALPHA
 
 
 def test_counts_of_levels_have_noise_of_their_own_rates() -> None:
@@ -193,7 +165,6 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
     assert answer.tolist() == [False, True, False, True, False, True]
 
 
-@pytest.mark.statistical
 def test_as_many_stay_as_coins_say() -> None:
     """At each of three levels, the fraction of people kept is near the coin's probability.
 

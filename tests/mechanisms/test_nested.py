@@ -132,7 +132,6 @@ def worst_losses(mechanism: Nested) -> dict[int, float]:
     return most
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize(
     ("people", "scale", "seed"),
     [
@@ -154,7 +153,6 @@ def test_draws_follow_the_law(people: list[tuple[int, int]], scale: int, seed: i
     assert chisquare(drawn, law * size).pvalue > 1e-7
 
 
-@pytest.mark.statistical
 def test_draws_are_not_those_of_an_exponential_mechanism() -> None:
     """Power: draws show that the probabilities differ from those of the exponential mechanism."""
     mechanism, people, size = nested(6), [(0, 3), (3, 4), (7, 3)], 3000

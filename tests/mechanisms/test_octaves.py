@@ -90,22 +90,3 @@ def test_totals_of_all_small_data_sets_move_by_at_most_the_weight(neighbours: st
         assert moved <= stage.moves * weight
         farthest = max(farthest, moved)
     assert farthest == stage.moves * int(stage.weights.max())
-
-
-@pytest.mark.parametrize("neighbours", MOVES)
-def test_draws_fit_their_law_and_broken_ones_do_not(neighbours: str) -> None:
-    assert ep.verify.draws(made([0.25, 4.0], neighbours)).passes
-
-    @dataclass(frozen=True, eq=False)
-    class Quiet(Octaves):
-        def draw(self, source: Any, size: Any = None, total: Any = 0) -> Any:
-            half = replace(self, law=DiscreteLaplace(self.law.scale / 2))
-            return Octaves.draw(half, source, size, total)
-
-    @dataclass(frozen=True, eq=False)
-    class Twice(Octaves):
-        def total(self, summed: Any) -> Any:
-            return 2 * Octaves.total(self, summed)
-
-    for kind in (Quiet, Twice):
-        assert not ep.verify.draws(made([0.25, 4.0], neighbours, kind)).passes

@@ -9,22 +9,9 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from epsilons.budgets.levels import float_down
-from epsilons.draws.mechanisms.add_remove import multiples, weights_up_to
+from epsilons.draws.mechanisms.add_remove import multiples
 
 fractions = st.fractions(min_value=0, max_value=2**20)
-
-
-@given(
-    st.lists(fractions, min_size=1, max_size=9),
-    st.floats(1e-9, 2.0**20),
-    st.integers(-20, 45),
-)
-def test_weights_are_what_is_left_up_to_the_cap_rounded_down(
-    left: list[Fraction], cap: float, shift: int
-) -> None:
-    unit = Fraction(2) ** shift
-    found = weights_up_to(left, cap, unit)
-    assert found == [math.floor(min(each, Fraction(cap)) * unit) for each in left]
 
 
 @given(fractions, st.lists(st.integers(0, 2**45), max_size=9))

@@ -51,7 +51,6 @@ def tiny(means: int, scale: Fraction = Fraction(3, 2)) -> SeveralSums:
     )
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("means", [1, 2, 5])
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold", "hpm-a"])
 def test_nobody_loses_more_than_their_budget(means: int, method: str) -> None:
@@ -117,30 +116,6 @@ def test_noise_is_a_part_of_what_splitting_has(means: int) -> None:
     part = noise / (alone.law.variance / float(alone.divisor) ** 2)
     assert part == pytest.approx((d + 1) * (d + 2) / (6 * d * d), rel=1e-6)
     assert 2.0 * several.weighing.scale**2 == pytest.approx(noise, rel=1e-9)
-
-
-@pytest.mark.rotates(2)
-@pytest.mark.statistical
-@pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
-def test_and_so_it_is_by_draws(means: int, part: float) -> None:
-    """The ratio of sample variances is within 2 % of the formula.
-
-    The standard errors of the variances of a million numbers are 0.22 % (Laplace noise, kurtosis 6)
-    and 0.19 % (one entry of a cube, kurtosis at most 4.5). So 2 % is more than 6.5 times their
-    combined standard error, and the false-alarm probability is below 1e-10.
-    """
-    several = made(means, "proportional")
-    budgets = Budgets.of_levels(LEVELS / means, COUNTS)
-    alone = build(
-        allocate_for(budgets, MeanGoal(PEOPLE, "mse", 0.95), "proportional"),
-        grid=GRID,
-        bounds=(0.0, 1.0),
-    )
-    split = alone.estimates(alone.draw(ep.Seeded(1), 1_000_000)).var()
-    drawn = several.estimates(several.draw(ep.Seeded(2), 1_000_000))
-    widths = np.array([hi - lo for lo, hi in several.bounds])
-    for found in drawn.var(axis=0) / widths**2:
-        assert abs(found / split / part - 1.0) < 0.02
 
 
 def test_a_total_is_that_of_each_sum() -> None:

@@ -63,8 +63,6 @@ def test_rates_beyond_all_floats(rate: Fraction) -> None:
     assert coin.one(Seeded(1)) == (rate < 1)
 
 
-@pytest.mark.rotates(4)
-@pytest.mark.statistical
 @pytest.mark.parametrize("ascent", COINS, ids=repr)
 def test_coins_have_their_law(ascent: Ascent, coin: Coin, alpha: float) -> None:
     share = float(heads_of(ascent))

@@ -82,7 +82,6 @@ def fits(law: Law, draws: Iterable[int], fit: Fit) -> float:
     return fit(cells(edges, draws), shares)
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha: float) -> None:
@@ -92,45 +91,6 @@ def test_many_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha:
     assert fits(kind(scale), draws, fit) > alpha
 
 
-@pytest.mark.rotates(4)
-@pytest.mark.statistical
-@pytest.mark.parametrize(
-    "scale",
-    [
-        *(Fraction(1, 3), Fraction(7, 3), Fraction(2**53 - 1, 2**52), Fraction(2**200)),
-        # Other scales use the same code. test_single_draws.py has more of them, and tests the
-        # power.
-        *(
-            pytest.param(scale, marks=pytest.mark.slow)
-            for scale in map(Fraction, (0.5, 1, 10, 2**45, 2**62 - 1))
-        ),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("kind", KINDS)
-def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha: float) -> None:
-    law, source = kind(scale), Seeded(2)
-    draws = [law.draw(source) for _ in range(15_000)]
-    assert {type(draw) for draw in draws} == {int}
-    assert fits(law, draws, fit) > alpha
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("scale", SCALES, ids=str)
-@pytest.mark.parametrize("wrong", [Fraction(95, 100), Fraction(105, 100)], ids=str)
-def test_a_scale_wrong_by_a_twentieth_is_noticed(
-    scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
-) -> None:
-    # With the same number of draws as in the test above, a scale that is wrong by 5 % is rejected.
-    if (scale * wrong).numerator > 2**53:
-        scale = Fraction(
-            scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
-        )  # small enough for the sampler of arrays
-    draws = DiscreteLaplace(scale * wrong).draw(Seeded(3), 300_000)
-    assert fits(DiscreteLaplace(scale), draws, fit) < alpha
-
-
-@pytest.mark.statistical
 def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
     law = DiscreteLaplace(Fraction(7, 3))
     halves = Geometric(law.scale).draw(Seeded(4), 300_000)
@@ -141,7 +101,6 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
     assert fits(law, rounded, fit) < alpha
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(2**45), Fraction(3**30)], ids=str)
 def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: float) -> None:
     # Rounding to floats would change the low bits. Modulo 64, the distribution is uniform up to
@@ -150,7 +109,6 @@ def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: fl
     assert fit(np.bincount(draws % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(7, 3), Fraction(2**45)], ids=str)
 def test_the_exact_fallback_gives_the_very_same_draws(
     scale: Fraction, fit: Fit, alpha: float, monkeypatch: pytest.MonkeyPatch
@@ -163,8 +121,6 @@ def test_the_exact_fallback_gives_the_very_same_draws(
     assert exact.tolist() == filtered.tolist()
 
 
-@pytest.mark.rotates(4)
-@pytest.mark.statistical
 @pytest.mark.parametrize("scale", [0.5, 7 / 3, 10.0, 1000.0])
 def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> None:
     # OpenDP's sampler is independent of ours and has no seed, so each run has false-alarm
@@ -185,19 +141,6 @@ def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> No
     assert same(counts, cells(edges, near.draw(source, 400_000))) > alpha
     wrong = DiscreteLaplace(Fraction(scale).limit_denominator(1000) * Fraction(112, 100))
     assert same(counts, cells(edges, wrong.draw(source, 400_000))) < alpha
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.statistical
-@pytest.mark.parametrize("scale", [2**60, 2**62 - 1, 2**62, 2**63, 2**200], ids=str)
-@pytest.mark.parametrize("kind", KINDS)
-def test_large_scales_never_wrap(kind: Kind, scale: int, fit: Fit, alpha: float) -> None:
-    draws = kind(scale).draw(Seeded(8), 5000)
-    assert draws.dtype == object
-    assert draws.shape == (5000,)
-    assert {type(draw) for draw in draws} == {int}
-    assert max(draws) > 4 * scale  # except with probability 1e-19
-    assert fits(kind(scale), draws, fit) > alpha
 
 
 @pytest.mark.parametrize(("steps", "dtype"), [(511, np.int64), (512, object), (10**6, object)])

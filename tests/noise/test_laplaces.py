@@ -62,7 +62,6 @@ def test_a_move_costs_its_length(
     assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(7, 2)])
 def test_draws_have_their_law(scale: Fraction) -> None:
     law, n = Laplaces(scale), 40_000

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
-import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import strategies as st
 
 from epsilons.draws.noise import (
     DiscreteLaplace,
@@ -74,34 +72,6 @@ def said(pieces: Pieces, *at: int) -> Any:
         return math.inf
     k, j = (x + y) // pieces.steps, walked(abs(x), pieces)
     return pieces.rate * (j + abs(k - j if x >= 0 else k + j))
-
-
-@pytest.mark.always
-@settings(deadline=None, max_examples=60)
-@given(
-    rate=st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 10**6)),
-    n=st.integers(1, 9) | st.integers(1, 2**50),
-    share=st.fractions(0, 1),
-    x=FAR,
-    y=FAR,
-    k=st.integers(-9, 9),
-)
-@pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
-def test_every_law_is_made_of_the_pieces_that_it_declares(
-    kind: type[Any], rate: Fraction, n: int, share: Fraction, x: int, y: int, k: int
-) -> None:
-    law = MAKERS[kind](rate, n, max(1, math.floor(share * n)))
-    pieces = law.pieces
-    assert pieces.shape in SHAPES
-    assert 1 <= pieces.inner <= pieces.steps
-    edge = pieces.inner + k * pieces.steps
-    if issubclass(kind, Law):
-        points: list[tuple[int, ...]] = [(x,), (edge,), (edge - 1,), (-edge,), (0,)]
-    else:
-        whole = k * pieces.steps
-        points = [(x, y), (x, whole - x), (edge, 0), (0, edge - 1), (edge, whole - edge), (0, 0)]
-    for at in points:
-        assert law.exponent(*at) == said(pieces, *at)
 
 
 def test_a_law_without_pieces_is_no_law() -> None:

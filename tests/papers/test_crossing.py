@@ -7,9 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
-import epsilons as ep
 from epsilons.papers.diffusion import Crossing
 
 
@@ -57,23 +55,3 @@ def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
     for moves in ways:
         moved = crossed(tuple(q + m for q, m in zip((0, 1, 2), moves, strict=True)), *scales)
         assert np.max(np.abs(np.log(moved / base))) <= float(crossing.loss) + 1e-6
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.statistical
-@pytest.mark.parametrize(("threshold", "query"), [(3, 3), (1, 8), (8, 1)])
-def test_crossings_are_drawn_from_their_law(threshold: int, query: int) -> None:
-    """Crossings are drawn with their exact probabilities.
-
-    Each of three tests has false-alarm probability 10⁻⁷.
-    """
-    crossing = Crossing(1, Fraction(threshold), Fraction(query), 3)
-    source, runs = ep.Seeded(1), 3000
-    level = 7  # moving queries and threshold together does not change the distribution
-    drawn = [crossing.draw(source, np.array([5, 8, 11]), level) for _ in range(runs)]
-    expected = crossed((-2, 1, 4), threshold, query) * runs
-    counts = np.bincount(drawn, minlength=3)
-    assert chisquare(counts, expected).pvalue > 1e-7
-    # Power: another noise scale of the threshold or of the queries is detected.
-    for other in ((query, query), (threshold, threshold)) if threshold != query else ((3, 6),):
-        assert chisquare(counts, crossed((-2, 1, 4), *other) * runs).pvalue < 1e-7

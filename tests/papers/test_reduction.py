@@ -72,7 +72,6 @@ def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> No
     assert farthest > 1
 
 
-@pytest.mark.statistical
 def test_seats_are_uniform() -> None:
     """All 24 seatings are equally frequent, within six standard errors."""
     source, values = ep.Seeded(1), np.array([1.0, 2.0, 3.0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -58,13 +57,6 @@ def test_an_artefact_is_numbers_pictures_and_a_page(tmp_path: Path) -> None:
     assert told == [("paper/figure-1", done, 3) for done in range(4)]
 
 
-def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
-    calls: list[ExperimentRun] = []
-    for quick, seed in ((True, 1), (True, 1), (False, 1), (False, 2), (False, 2)):
-        reproduce([tiny(calls)], tmp_path, quick=quick, seed=seed)
-    assert [(run.quick, run.seed) for run in calls] == [(True, 1), (False, 1), (False, 2)]
-
-
 def test_a_quick_run_does_not_pass_for_a_full_one(tmp_path: Path) -> None:
     said = {True: "A quick run (fewer trials) with seed 3,", False: "A full run with seed 3,"}
     for quick in (True, False, True):
@@ -73,16 +65,6 @@ def test_a_quick_run_does_not_pass_for_a_full_one(tmp_path: Path) -> None:
             text = (tmp_path / name).read_text("utf-8")
             assert said[quick] in text
             assert said[not quick] not in text
-
-
-@pytest.mark.rotates(8)
-@pytest.mark.parametrize("suffix", [".csv", ".svg", ".png", ".html", ".json"])
-def test_what_was_stopped_half_way_is_run_again(tmp_path: Path, suffix: str) -> None:
-    calls: list[ExperimentRun] = []
-    reproduce([tiny(calls)], tmp_path, quick=True)
-    (tmp_path / "paper-figure-1").with_suffix(suffix).write_bytes(b"")
-    reproduce([tiny(calls)], tmp_path, quick=True)
-    assert len(calls) == 2
 
 
 def test_a_bound_above_what_was_measured_is_noticed() -> None:
@@ -123,21 +105,6 @@ def test_exact_figures_of_limits() -> None:
     assert rows["10⁴ at 0.001, 12 public: ratio"] == pytest.approx(1.95, abs=0.01)
     for m in range(2, 21):
         assert m * m / 5.0 <= ratio(ep.theory.unthresholdable(m)) <= m * m
-
-
-def test_the_worst_of_two_levels() -> None:
-    rows = find("limits/two-levels").run(ExperimentRun(True)).rows
-    worst = max(row["ratio"] for row in rows if row["which"] == "worst found")
-    assert 2.05 < worst < 4.0
-
-
-@pytest.mark.rotates(8)
-@pytest.mark.parametrize("name", ["local/figure-1-left", "add-remove/table-1"])
-def test_seeds_reproduce(name: str) -> None:
-    first, second, other = (find(name).run(ExperimentRun(True, seed)).rows for seed in (1, 1, 2))
-    assert first == second
-    assert first != other
-    assert all(math.isfinite(float(row["error" if "error" in row else "ours"])) for row in first)
 
 
 def find(name: str) -> Artefact:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -28,7 +27,7 @@ from epsilons.papers.sampling import (
 )
 from epsilons.risk.goals import CellsGoal, Goal, MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from tests.profiles import ADVERSARIAL, ORDINARY
+from tests.profiles import ORDINARY
 
 GOALS = [MeanGoal(a, loss, 0.95) for a in (SAMPLE, UNRELATED, RELATED) for loss in ("mse", "pac")]
 
@@ -66,28 +65,6 @@ def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
         # place.
         slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
         assert exact * (1 - slack) <= Decimal(found) <= exact
-
-
-@settings(max_examples=300)
-@given(pairs)
-def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
-    pair: tuple[float, float],
-) -> None:
-    epsilon, limit = min(pair), max(pair)
-    with localcontext() as context:
-        context.prec = 300
-        keep = kept(epsilon, limit)
-        # A person who is kept has a value at either end of the range. The value of anyone else is
-        # replaced by the midpoint.
-        half = (Decimal(limit) / 2).exp()
-        loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
-        # The statement of docs/proofs/sampling.md: at this rate, the loss is at most ε.
-        assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)
-        expected = float(loss)
-    rounded = float(keep)
-    if 0.0 < rounded < 1.0:
-        found = float(sampling_loss(np.array([rounded]), limit)[0])
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
 @settings(max_examples=40, deadline=None)
@@ -142,44 +119,6 @@ def test_a_person_kept_too_often_is_caught() -> None:
     assert not ep.verify.exact(broken).holds
 
 
-def test_the_sampled_loss_equals_that_of_brute_force() -> None:
-    """The loss equals the largest log-ratio over one person's values, all coins and all outputs."""
-    keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
-    mechanism = Sampled(
-        np.array([9.0]),
-        np.array([2], dtype=np.int64),
-        np.array([weight], dtype=np.int64),
-        grid,
-        grid,
-        DiscreteLaplace(scale),
-        Fraction(1),
-        (0.0, 1.0),
-        (keep,),
-    )
-
-    def law_of(first: int, second: int) -> dict[int, float]:
-        out = dict.fromkeys(range(-60, 61), 0.0)
-        for coins in itertools.product((0, 1), repeat=2):
-            chance = math.prod(float(keep) if c else 1.0 - float(keep) for c in coins)
-            stay = [2 * g - grid for g, c in zip((first, second), coins, strict=True) if c]
-            total = weight * sum(stay) // (2 * grid)
-            for y in out:
-                out[y] += chance * math.exp(mechanism.law.log_pmf(y - total))
-        return out
-
-    worst = max(
-        log_ratio(law_of(a, other), law_of(b, other))
-        for a in range(grid + 1)
-        for b in range(grid + 1)
-        for other in range(grid + 1)
-    )
-    certified = float(ep.verify.exact(mechanism).losses[0])
-    assert worst <= certified + 1e-12
-    # The distribution is a mixture of two cases: the other person is kept or not. The log-ratio
-    # comes close to the bound only in the tail, where it is the same in both cases.
-    assert worst == pytest.approx(certified, abs=1e-9)
-
-
 def test_revealing_who_was_kept_would_break_the_promise() -> None:
     """Publishing the sample size breaks the guarantee, although the printed proof allows it."""
     t, epsilon, weight, grid = 2.0, 0.2, 6, 4
@@ -217,17 +156,6 @@ def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     histogram = chosen.cells(3)
     counted = histogram.thin(ep.Seeded(1), level_of, np.array([0, 1, 2, 2, 1]))
     assert counted.tolist() == [int(histogram.weights.max()) * each for each in (1, 0, 1)]
-
-
-@pytest.mark.parametrize("profile", [*ADVERSARIAL, *ORDINARY])
-def test_every_budget_is_kept(profile: str) -> None:
-    budgets = (ADVERSARIAL | ORDINARY)[profile]
-    for goal in GOALS[::2] if len(budgets) > 200 else GOALS:
-        found = best_coins(budgets, goal)
-        assert (found.spent <= budgets.levels).all()
-        if isinstance(found, Coins):
-            assert ep.verify.exact(found.sum((0.0, 1.0))).require().holds
-            assert ep.verify.exact(found.cells(3)).require().holds
 
 
 def test_it_is_never_better_than_the_best_cap() -> None:

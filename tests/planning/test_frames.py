@@ -3,42 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import polars as pl
-import pytest
 
 import epsilons as ep
-from tests.assumed import SAMPLE
 
 PEOPLE = ep.Budgets({0.1: 900, 1.0: 500})
 FIRST = ["name", "value", "low", "high"]
-
-
-def _plans() -> dict[str, Any]:
-    return {
-        "mean": ep.plan(PEOPLE, bounds=(0, 9)),
-        "shares": ep.plan(PEOPLE, statistic="frequencies", categories=3),
-        "private people": ep.plan(PEOPLE, neighbours="add-remove"),
-        "range": ep.plan(PEOPLE, bounds=None),
-        "reports": ep.plan(PEOPLE, model="local", **SAMPLE),
-        "groups": ep.plan(PEOPLE, groups=3, related=False),
-    }
-
-
-@pytest.mark.parametrize("name", list(_plans()))
-def test_a_row_for_each_forecast(name: str) -> None:
-    plan = _plans()[name]
-    frame = plan.to_frame()
-    assert isinstance(frame, pl.DataFrame)
-    rows = plan.to_dict()["forecasts"]
-    assert len(frame) == len(rows) == len(plan.forecasts)
-    assert frame.columns == [*FIRST, *(each for each in rows[0] if each not in ("spent", "name"))]
-    for found, row in zip(frame.drop(FIRST).to_dicts(), rows, strict=True):
-        assert found == {key: row[key] for key in found}
-    assert frame["value"].to_list() == frame["rmse" if "rmse" in frame else "half_width"].to_list()
-    assert frame["low"].is_nan().all()
-    assert frame["high"].is_nan().all()
 
 
 def test_methods_are_rows() -> None:

@@ -19,30 +19,6 @@ def compared(**more: Any) -> ep.MenusPlan:
     return ep.compare_menus(MENUS, people=4_000, **{"bounds": (0, 24)} | more)
 
 
-@pytest.mark.rotates(5)
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"related": False},
-        {"neighbours": "add-remove", "related": 0.05},
-        {"bounds": (0, 1), "statistic": "frequencies", "categories": 4},
-        {"loss": "pac"},
-    ],
-)
-def test_each_menu_is_forecast_by_a_plan_of_its_people(more: Any) -> None:
-    found = compared(**more)
-    people = {"A": {0.1: 400, 1.0: 3600}, "B": {0.5: 4000}, "C": {0.1: 800, 0.5: 1200, 1.0: 2000}}
-    for row in found.forecasts:
-        plan = ep.plan(people[row.menu], **{"bounds": (0, 24)} | more)
-        assert row.rmse == plan[plan.best].rmse
-        assert row.half_width == plan.verdict.each[0].half
-        assert row.gain == plan.gains["uniform"]
-        assert row.gain_over_single == plan.gains["threshold"]
-    errors = {name: plan.trial.error for name, plan in found.plans.items()}
-    assert found.best == min(errors, key=errors.__getitem__)
-
-
 def test_what_strict_people_cost_is_a_plan_for_each_share() -> None:
     found = compared(related=False)
     assert list(found.costs) == ["A"]

@@ -30,29 +30,6 @@ def half(people: dict[float, int], asked: dict[str, Any]) -> float:
     return float(ep.plan(people, **asked).verdict.each[0].half)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ASKED)
-@pytest.mark.parametrize("share", [0.6, 1.8])
-def test_so_many_people_like_these_are_enough_and_fewer_are_not(name: str, share: float) -> None:
-    asked = ASKED[name]
-    wanted = share * half(PEOPLE, asked)
-    mix, *alone = ep.plan(PEOPLE, **asked).need(wanted)
-    assert mix.epsilon is None
-    assert mix.people is not None
-    assert (mix.people > 0) == (share < 1.0)
-    for times, reached in ((1.0, True), (0.97, False)):
-        total = round(times * (1000 + mix.people))
-        counts = in_proportion(np.array(list(PEOPLE.values())), total).tolist()
-        then = {level: n for level, n in zip(PEOPLE, counts, strict=True) if n}
-        assert (half(then, asked) <= wanted * (1.0 + 1e-6)) == reached
-    for level, people in alone:
-        assert level is not None
-        assert people is not None
-        more = PEOPLE | {level: PEOPLE[level] + people}
-        assert half(more, asked) <= wanted * (1.0 + 1e-6)
-        assert (people == 0) == (share > 1.0)
-
-
 def test_people_are_scaled_in_proportion() -> None:
     counts = np.array([10, 500, 490])
     assert in_proportion(counts, 2000).tolist() == [20, 1000, 980]
@@ -133,20 +110,3 @@ def test_several_questions_have_targets() -> None:
 
 def shell(*words: str) -> Any:
     return CliRunner().invoke(cli, ["plan", *words])
-
-
-def test_the_command_takes_a_goal() -> None:
-    levels = [f"{level}:{n}" for level, n in PEOPLE.items()]
-    found = shell(*levels, "--bounds", "0", "24", "--goal", "0.5", "--json")
-    assert found.stdout.strip() == ep.plan(PEOPLE, bounds=(0, 24), goal=0.5).to_json()
-    for goal in ("2%", "0.02"):
-        found = shell("--goal", goal, *levels, "--categories", "4")
-        assert "people for ±2 percentage points at 95 %" in found.stdout
-    for words, why in (
-        (("--goal", "2%"), "a percentage is for --categories"),
-        (("--goal", "x"), "is not a number"),
-        (("--goal", "2", "--unknown-range"), "goal needs bounds=(lo, hi)"),
-    ):
-        refused = shell(*levels, *words)
-        assert refused.exit_code != 0
-        assert why in refused.output + str(refused.exception)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +96,6 @@ def test_what_if(assumption: Assumption) -> None:
         assert change.ratio == pytest.approx(then / now, rel=1e-4)
 
 
-@pytest.mark.rotates(2)
 @pytest.mark.parametrize("share", [0.9, 0.6])
 def test_how_many_more(share: float) -> None:
     wanted = share * WIDTH * best(PEOPLE, SAMPLE)
@@ -118,31 +116,6 @@ def test_how_many_more(share: float) -> None:
 
 
 SHARES = {"statistic": "frequencies", "categories": 4}
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize(
-    ("given", "loss", "neighbours"),
-    [
-        (SHARES, "mse", "replace"),
-        ({}, "pac", "replace"),
-        ({}, "mse", "add-remove"),
-        (SHARES, "pac", "add-remove"),
-    ],
-)
-def test_more_people_are_a_plan_for_more_people(
-    given: dict[str, Any], loss: str, neighbours: str
-) -> None:
-    kind: dict[str, Any] = {"loss": loss, "neighbours": neighbours, **given}
-    plan = ep.plan({0.1: 500, 1.0: 300}, **kind)
-    key = "rmse" if loss == "mse" else "pac"
-    for change, people in zip(
-        plan.sensitivity, ({0.1: 550, 1.0: 330}, {0.1: 450, 1.0: 270}), strict=False
-    ):
-        then = ep.plan(people, **kind)
-        error = getattr(then[then.best], key)
-        assert change.error == pytest.approx(error, rel=1e-9)
-        assert change.ratio == pytest.approx(error / getattr(plan[plan.best], key), rel=1e-9)
 
 
 def test_the_curve_is_the_error_over_the_cap() -> None:

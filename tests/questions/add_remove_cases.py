@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import math
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 import epsilons as ep
 from epsilons.draws.noise import Source
@@ -46,7 +41,6 @@ NEWCOMERS: dict[str, list[Row]] = {
     "two budgets, one bad": [(0.0, 4.0, "z"), (1.0, None, "z")],
     "twenty rows": [(0.5, 8.0, "z")] * 20,
 }
-STARTS: dict[str, list[Row]] = {"some": BASE, "nobody": [], "one": BASE[:1]}
 FACTS: dict[str, dict[str, Any]] = {
     "nothing known": {"related": False},
     "a cap": {"cap": 2.0, "related": False},
@@ -127,15 +121,3 @@ def everything(release: Any) -> Any:
         [plain(release.spent(e)) for e in (0.0, 0.3, 1.0, 5.0, math.inf)],
         plain(list(release.spent)),
     )
-
-
-@contextmanager
-def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Assert that there are no warnings and no log lines, for any data."""
-    caplog.set_level(logging.DEBUG)
-    caplog.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-    # Ignore Py4j. Its threads log messages about the Spark session of another test file.
-    assert not [record for record in caplog.records if not record.name.startswith("py4j")]

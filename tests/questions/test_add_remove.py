@@ -30,26 +30,6 @@ pytestmark = pytest.mark.usefixtures("shorter")
 # Values.
 
 
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("method", METHODS)
-def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> None:
-    inside = set()
-    for seed in range(60):
-        release = mean_of(
-            BASE[:2], method=method, epsilon=0.05, bounds=(-3, 7), source=ep.Seeded(seed)
-        )
-        assert -3.0 <= release.value <= 7.0
-        low, high = release.interval()
-        assert -3.0 <= low <= high <= 7.0
-        inside.add(release.value)
-        if behind(release).sums[1] <= 0.0:
-            # A total of 0 or less says nothing, so the midpoint is published.
-            assert release.value == release.raw == 2.0
-            assert (low, high) == (-3.0, 7.0)
-            assert release.risk == 100.0
-    assert {2.0} < inside
-
-
 # Properties that must hold for all budgets.
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ import pytest
 import epsilons as ep
 from epsilons.errors import ArgumentError, BoundsError, BudgetError, ColumnError, EpsilonsError
 from tests.engines import on_engine
-from tests.plain import plain
-from tests.questions.add_remove_cases import Dry, Row, cells_of, columns, mean_of, silence, word
+from tests.questions.add_remove_cases import Dry, Row, columns, word
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
@@ -54,67 +52,6 @@ def table(form: str, rows: list[Row], directory: Path, *, words: bool) -> Any:
         made = pd.DataFrame({"x": shown, "e": budgets, "who": people})
         return made if len(made) and words else made.astype({"x": typed["x"], "e": "float64"})
     return on_engine(form, frame, directory)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("case", DATA)
-def test_a_mean_is_released_whatever_the_data(
-    case: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    rows = DATA[case]
-    for facts in known(form):
-        for person in (None, "who"):
-            with silence(caplog):
-                if form == "arrays":
-                    release: Any = mean_of(rows, person=person is not None, **facts)
-                else:
-                    release = ep.mean(
-                        "x",
-                        data=table(form, rows, tmp_path, words=False),
-                        person=person,
-                        neighbours="add-remove",
-                        bounds=(0, 1),
-                        source=ep.Seeded(7),
-                        **{"epsilon": "e", **facts},
-                    )
-                assert 0.0 <= release.value <= 1.0
-                low, high = release.interval()
-                assert 0.0 <= low <= high <= 1.0
-                assert "Mean" in str(release)
-                alike = mean_of(rows, person=person is not None, **facts)
-            assert release.name == (None if form == "arrays" else "x")  # an array has no name
-            assert plain(alike) == plain(replace(release, name=None, person=alike.person))
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("case", DATA)
-def test_frequencies_are_released_whatever_the_data(
-    case: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    rows = DATA[case]
-    for facts in known(form):
-        for person in (None, "who"):
-            with silence(caplog):
-                if form == "arrays":
-                    release: Any = cells_of(rows, person=person is not None, **facts)
-                else:
-                    release = ep.frequencies(
-                        "x",
-                        data=table(form, rows, tmp_path, words=True),
-                        person=person,
-                        neighbours="add-remove",
-                        categories=["low", "middle", "high"],
-                        source=ep.Seeded(7),
-                        **{"epsilon": "e", **facts},
-                    )
-                assert release.value.sum() == pytest.approx(1.0)
-                assert (release.value >= 0.0).all()
-                low, high = release.interval()
-                assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
-                assert "else" not in str(release)
-                alike = cells_of(rows, person=person is not None, **facts)
-            assert release.name == (None if form == "arrays" else "x")  # an array has no name
-            assert plain(alike) == plain(replace(release, name=None, person=alike.person))
 
 
 FRAME = pl.DataFrame({"x": [0.1, 0.2], "e": [1.0, 2.0], "who": ["a", "b"], "word": ["v", "w"]})
@@ -165,7 +102,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("case", BAD)
 def test_bad_arguments_are_refused_before_anything_is_drawn(case: str) -> None:
     kind, words, changes = BAD[case]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import epsilons as ep
 from epsilons.door.count import line
 from epsilons.draws.mechanisms.selection import CellsOf, Selection
 from epsilons.errors import BudgetError
-from epsilons.papers.diffusion import diffuse
 from epsilons.questions.steps.locate import around
 from epsilons.risk.ranges import FOUND
 from tests import compared
@@ -24,22 +22,6 @@ from tests.assumed import GAUSSIAN
 
 LARGEST = 1.7976931348623157e308
 SIGNS = np.where(np.arange(60) % 2, 1.0, -1.0)
-
-INPUTS: dict[str, np.ndarray] = {
-    "all equal": np.full(60, 7.25),
-    "all zero": np.zeros(60),
-    "zeros and ones": np.arange(60) % 2 * 1.0,
-    "mostly zeros": (np.arange(60) % 5 == 0) * 1.0,
-    "the ends of floats": SIGNS * LARGEST,
-    "near the ends": SIGNS * 1.7e308,
-    "the largest float": np.full(60, LARGEST),
-    "subnormals": np.full(60, 5e-324) * np.arange(60),
-    "every size": np.ldexp(1.0, np.arange(60) * 33 - 1000),
-    "all missing": np.full(60, math.nan),
-    "two people": np.array([1.0, 2.0]),
-    "one person": np.array([1.0]),
-    "nobody": np.zeros(0),
-}
 
 LEVELS: dict[str, list[float]] = {
     "everyday": [1.0],
@@ -66,65 +48,6 @@ def usable(release: Any) -> None:
     json.loads(release.to_json())
     assert str(release)
     assert release._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("method", "words"),
-    [("weighted", {}), ("weighted", GAUSSIAN), ("diffusion", GAUSSIAN)],
-    ids=["any", "gaussian", "diffusion"],
-)
-@pytest.mark.parametrize("name", INPUTS)
-def test_under_add_remove_every_data_set_has_a_release(
-    name: str, method: str, words: dict[str, Any]
-) -> None:
-    values = INPUTS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for levels in LEVELS.values():
-            for seed in range(3):
-                release = compared.mean(
-                    values,
-                    epsilon=np.resize(levels, values.size),
-                    bounds=None,
-                    neighbours="add-remove",
-                    levels=levels,
-                    method=method,
-                    source=ep.Seeded(seed),
-                    **words,
-                )
-                usable(release)
-
-
-@pytest.mark.parametrize("epsilon", [2.0**-40, 1.0, 8.0, 1e6, math.inf])
-@pytest.mark.parametrize("name", [name for name in INPUTS if INPUTS[name].size > 1])
-def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float) -> None:
-    values = INPUTS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for seed in range(3):
-            release = ep.papers.diffused_mean(
-                values, epsilon=epsilon, missing="midpoint", source=ep.Seeded(seed)
-            )
-            usable(release)
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("name", [name for name in INPUTS if INPUTS[name].size == 60])
-def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
-    """All scales that are found are in the range of floats.
-
-    A scale is found from random pairs of people, so many seeds are tried.
-    """
-    for budget in (0.5, 50.0):
-        mechanism = diffuse(np.array([budget]), np.array([60]))
-        for seed in range(25):
-            found = mechanism.draw(
-                ep.Seeded(seed), total=(INPUTS[name], np.zeros(60, dtype=np.int64))
-            )
-            assert 2.0**-900 < found.gap <= 2.0**1020
-            assert 2.0**-900 < found.step <= found.radius <= 2.0**1020
-            assert abs(found.centre) <= 2.0**1020
-            assert 0 < found.cells <= 2**53
 
 
 @pytest.mark.parametrize("data", ["arrays", "pandas", "polars"])
@@ -203,24 +126,3 @@ def test_a_large_divisor_draws_as_a_small_one_does() -> None:
     assert abs(share(2**80) - 0.25) < 0.12  # 5.5 standard errors
     assert abs(share(2**61) - 0.25) < 0.12
     assert share(2**14) == 1.0
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("method", ["auto", "hourglass", "staircase2d", "transformed"])
-@pytest.mark.parametrize("guess", [None, 1000])
-def test_weights_fit_64_bits_however_far_apart_the_levels_are(
-    method: str, guess: int | None
-) -> None:
-    offered = LEVELS["both"]
-    for people in (0, 50):
-        release = ep.mean(
-            np.arange(people) / 50.0,
-            epsilon=np.resize(offered, people),
-            bounds=(0, 1),
-            neighbours="add-remove",
-            levels=offered if guess is None else dict.fromkeys(offered, guess),
-            method=method,
-            source=ep.Seeded(1),
-        )
-        assert 0.0 <= release.value <= 1.0
-        assert ep.verify.exact(release.mechanism).holds

@@ -56,7 +56,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_proven_is_refused_before_anything_is_read(case: str) -> None:
     given, words = REFUSED[case]
@@ -166,7 +165,6 @@ def test_every_engine_says_the_same(engine: str, terms: str) -> None:
         assert found.n == N // 2
 
 
-@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", TERMS)
 def test_beside_other_questions_it_takes_its_part(terms: str) -> None:
     questions = [ep.Mean(SHIFTED, bounds=None), ep.Mean(SHIFTED, bounds=(0, 400))]
@@ -179,27 +177,3 @@ def test_beside_other_questions_it_takes_its_part(terms: str) -> None:
     assert low <= float(np.clip(SHIFTED, lo, hi).mean()) <= high
     half = [row.spent for row in releases[0].spent]
     assert max(half) <= 2.0
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", TERMS)
-def test_a_neighbour_changes_nothing_but_draws(terms: str) -> None:
-    few = slice(0, 900)
-    table = pl.DataFrame({"v": SHIFTED[few], "e": 4.0 * EPSILON[few]})
-    levels: dict[str, Any] = {"levels": [2.0, 4.0, 16.0]} if terms == "levels" else {}
-    if terms.startswith("guess"):
-        levels = {"levels": {2.0: 300, 4.0: 300, 16.0: 300}}
-    given = {**TERMS[terms], **levels}
-    found = ep.verify.replay(ep.Mean("v", bounds=None), epsilon="e", data=table, seed=3, **given)
-    assert found.holds, str(found)
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", ["replace", "levels"])
-@pytest.mark.parametrize("engine", ["pandas", "polars lazy", "duckdb"])
-def test_nor_does_it_on_any_engine(engine: str, terms: str) -> None:
-    few = slice(0, 900)
-    frame = on_engine(engine, pl.DataFrame({"v": SHIFTED[few], "e": 4.0 * EPSILON[few]}))
-    given = {**TERMS[terms], **({"levels": [2.0, 4.0, 16.0]} if terms == "levels" else {})}
-    found = ep.verify.replay(ep.Mean("v", bounds=None), epsilon="e", data=frame, seed=4, **given)
-    assert found.holds, str(found)

@@ -10,15 +10,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 import epsilons as ep
 from epsilons.draws.mechanisms.sums import stays
 from epsilons.papers.diffusion import rate
 from tests import compared
 from tests.assumed import GAUSSIAN
-
-pytestmark = pytest.mark.statistical
 
 STEPS = 8
 
@@ -52,22 +49,6 @@ def released(
         return np.arcsinh(np.array(rows) * 1e3)
 
     return sample
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["weighted", "diffusion"])
-@pytest.mark.parametrize("name", PAIRS)
-def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> None:
-    before, after = PAIRS[name]
-    others = np.resize(np.array([before, after]), 220) if "clusters" in name else np.zeros(220)
-    epsilon = np.full(221, 2.5)
-    found = ep.verify.audit(
-        released(before, others, epsilon, method),
-        released(after, others, epsilon, method),
-        epsilon=2.5,
-        samples=3000,
-    )
-    assert found.passes
 
 
 def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
@@ -113,19 +94,3 @@ def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int
         return np.column_stack([counted, slot])
 
     return sample
-
-
-def test_printed_algorithm_8_is_caught_and_ours_is_not() -> None:
-    lower = 1.0
-    ours = ep.papers.reduced_mean(
-        np.arange(50.0), epsilon=np.full(50, lower), levels=[lower], source=ep.Seeded(1)
-    ).mechanism
-    slot = float(ours.bounded.losses[0])
-    for count, passes in ((lower, False), (float(ours.counts_stage.losses[0]), True)):
-        found = ep.verify.audit(
-            reduced(1, count, slot, 1),
-            reduced(0, count, slot, 2),
-            epsilon=lower,
-            samples=400_000,
-        )
-        assert found.passes is passes

@@ -53,16 +53,6 @@ def test_a_count_has_the_least_noise_of_all_that_count_by_rungs() -> None:
     assert release.exact
 
 
-@pytest.mark.parametrize("person", [None, "who"])
-def test_a_replay_shows_nobody(person: str | None) -> None:
-    found = ep.verify.replay(
-        ep.Count("x"), epsilon="e", data=FRAME, person=person, neighbours="add-remove",
-        levels=LEVELS,
-    )  # fmt: skip
-    assert found.holds, found
-    assert any(each.moved for each in found.outcomes)
-
-
 def test_the_interval_is_that_of_the_law() -> None:
     release = ep.count(epsilon=np.full(500, 0.5), levels=[0.5], source=ep.Seeded(3))
     law = release.mechanism.laws[0]
@@ -94,7 +84,6 @@ def test_what_is_refused() -> None:
     assert ep.count("x", epsilon=1.0, data=FRAME, source=ep.Seeded(1)).n is not None
 
 
-@pytest.mark.statistical
 def test_a_count_of_people_is_within_its_interval() -> None:
     runs, missed = 200, 0
     budgets = np.repeat(LEVELS, 100)

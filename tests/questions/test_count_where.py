@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons import door
-from epsilons.budgets.levels import Ladder
 from epsilons.errors import ArgumentError
 from tests.engines import on_engine
 
@@ -55,34 +53,6 @@ def test_public_people_are_counted_exactly(engine: str, label: str) -> None:
     assert isinstance(release.value, int)
     del told["person"]
     assert ep.count(**told).value == columns["answer"].count(label)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("private", [False, True])
-def test_one_person_moves_the_count_by_one(engine: str, private: bool) -> None:
-    how = {"ladder": Ladder.declare(np.array(LEVELS))} if private else {}
-    label = door.declare_label("yes", "where")
-
-    def tally(columns: dict[str, list[Any]]) -> door.Tally:
-        told = given(engine, columns)
-        opened = door.open(told.pop("where")[0], **told, categories=label, **how)
-        return opened.count(door.Ask("cells", adds=True))
-
-    columns = table(2)
-    first = tally(columns)
-    assert first.cells[:, 0].sum() == door.GRID * with_label(columns)
-    own = [at for at, who in enumerate(columns["who"]) if who == 7]
-    found = set()
-    for answers in (["yes"] * 50, ["no", "yes", None], [None], ["", "YES"]):
-        near = {n: [e for at, e in enumerate(each) if at not in own] for n, each in columns.items()}
-        near["answer"] += answers
-        near["who"] += [7] * len(answers)
-        near["e"] += [columns["e"][own[0]]] * len(answers)
-        moved = tally(near)
-        assert moved.counts.tolist() == first.counts.tolist()
-        assert np.abs(moved.cells - first.cells).max() in (0, door.GRID)
-        found.add(int(moved.cells[:, 0].sum()))
-    assert max(found) - min(found) == door.GRID
 
 
 def test_a_boolean_column_and_integers_are_labels() -> None:
@@ -134,21 +104,6 @@ def test_a_count_is_the_share_of_frequencies_times_all_people() -> None:
     assert margin.slack >= 0.5 / n  # the value was rounded to an integer
     wide = n * (shares.interval()[1][0] - shares.interval()[0][0])
     assert count.interval()[1] - count.interval()[0] == pytest.approx(wide, abs=3.0)
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_a_replay_finds_nobody(neighbours: Any) -> None:
-    told: dict[str, Any] = {"levels": LEVELS} if neighbours == "add-remove" else {}
-    rows = given("polars", table(5, people=8))
-    rows["data"] = rows["data"].with_columns(x=pl.int_range(pl.len()).cast(pl.Float64))
-    for question in (
-        ep.Count(where=rows.pop("where")),
-        ep.Mean("x", bounds=(0, 9), where=("answer", "yes"), missing="exclude"),
-    ):
-        found = ep.verify.replay(question, neighbours=neighbours, **told, **rows)
-        assert found.holds, found
-        assert any(each.moved for each in found.outcomes)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -14,13 +14,10 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.asking.commands import cli, spoken
-from epsilons.door import GRID
 from epsilons.door.count import units
 from epsilons.draws import corridor
-from epsilons.draws.mechanisms import CellSums, ClosedHistogram
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError, PrivacyError
 from epsilons.questions.question import Call
-from epsilons.results.release import kinds
 
 RNG = np.random.default_rng(2)
 N = 2000
@@ -55,24 +52,6 @@ def test_public_people_are_told_as_they_are() -> None:
     assert high - low < 1e-4
 
 
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", TERMS)
-def test_one_unit_and_its_verdict(terms: str) -> None:
-    release = released(terms)
-    mechanism = release.mechanism
-    last = getattr(mechanism, "stages", [mechanism])[-1]
-    assert isinstance(last, ClosedHistogram if terms == "replace" else CellSums)
-    assert (last.reach, last.cells) == (GRID, 9)
-    ep.verify.exact(mechanism).require()
-    ep.verify.draws(mechanism, seed=3).require()
-    low, high = release.interval()
-    assert low < TRUE < high
-    assert release.slope.low < SLOPE < release.slope.high
-    assert release.correlation.low < ROUNDED < release.correlation.high
-    assert release.slope.interval == (release.slope.low, release.slope.high)
-    assert abs(release.value - TRUE) < 0.3
-
-
 def test_a_mechanism_that_forgets_a_cell_is_caught() -> None:
     """A replaced person leaves some cells and enters others.
 
@@ -90,20 +69,6 @@ def small(person: bool) -> tuple[dict[str, Any], Any]:
         {"x": X[:60], "y": Y[:60], "e": np.tile([0.5, 1.0, 2.0], 20), "who": np.arange(60) % 21}
     )
     return {"epsilon": "e", "person": "who" if person else None}, table
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1, 2]}])
-@pytest.mark.parametrize("person", [False, True])
-def test_one_person_changed_in_both_columns(terms: dict[str, Any], person: bool) -> None:
-    given, table = small(person)
-    question = ep.Covariance("x", "y", **RANGES)
-    found = ep.verify.replay(question, data=table, **given, **terms)
-    assert found.require() is found
-    words = [outcome.change for outcome in found.outcomes]
-    assert "y: the upper end" in words
-    assert {f"both values: end {at}" for at in range(4)} <= set(words)
-    assert sum(outcome.moved for outcome in found.outcomes) > 15
 
 
 def test_arrays_are_changed_in_both_columns() -> None:
@@ -138,29 +103,6 @@ def test_a_forgotten_second_cell_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(units, "nine_cells", forgotten)
     with pytest.raises(PrivacyError, match="cells that were counted"):
         released()
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", TERMS)
-def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
-    release = released(terms, title="Hours and pay", related=False)
-    shown = " ".join(release.details().split())
-    assert "Covariance: " in shown
-    assert "slope of the second column on the first" in shown
-    assert "values from 0 to 10 and from 0 to 5" in shown
-    assert "Values outside 0 to 10 (second column: 0 to 5) are clipped" in shown
-    assert "the covariance, the slope and the correlation of exactly these people" in shown
-    again = ep.Release.from_json(release.to_json())
-    assert str(again) == str(release)
-    assert again.slope == release.slope
-    data = json.loads(release.to_json())
-    assert data["kind"] == "pair"
-    assert data["correlation"]["value"] == release.correlation.value
-    assert [each.related for each in release.sides] == [True, 0.05, False]
-    assert "<table" in release._repr_html_()
-    page = release.report(tmp_path / "page.html").read_text("utf-8")
-    assert "slope of the second column on the first" in page
-    assert "correlation" in str(release.plot().to_dict())
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
@@ -253,23 +195,3 @@ def test_a_claim_knows_arrays_of_neither_column() -> None:
     assert corridor._hash([asked[0]], call) == corridor._hash([asked[1]], call)
     named = [ep.Covariance("x", second, **RANGES) for second in ("y", "z")]
     assert corridor._hash([named[0]], call) != corridor._hash([named[1]], call)
-
-
-def test_a_release_knows_both_columns() -> None:
-    """Names are printed, stored, read back and stated; arrays have none."""
-    data = pl.DataFrame({"minutes": X, "distance\nkm": Y})
-    told: dict[str, Any] = {**RANGES, "epsilon": 1.0, "source": ep.Seeded(3)}
-    release = ep.covariance("minutes", "distance\nkm", data=data, **told)
-    assert release.name == "minutes × distance km"
-    assert isinstance(release.estimate, kinds.Pair)
-    assert release.estimate.columns == ("minutes", "distance km")
-    assert "slope of distance km on minutes" in str(release)
-    assert "mean of distance km" in str(release)
-    again = ep.Release.from_json(release.to_json())
-    assert again.to_json() == release.to_json()
-    assert json.loads(release.to_json())["columns"] == ["minutes", "distance km"]
-    assert ep.verify.published(release.to_json()).holds
-    arrays = ep.covariance(X, Y, **told)
-    assert arrays.name is None
-    assert "columns" not in arrays.to_dict()
-    assert "slope of the second column on the first" in str(arrays)

@@ -127,64 +127,6 @@ def test_weights_are_not_equal_where_some_have_none() -> None:
         assert Design("any", mechanism, nothing, nothing).equal is equal
 
 
-@pytest.mark.parametrize("statistic", RELEASES)
-@pytest.mark.parametrize("assumption", ASSUMED)
-@pytest.mark.parametrize("case", PEOPLE)
-def test_a_guess_that_is_right_never_widens_the_interval(
-    case: str, assumption: Assumption, statistic: str
-) -> None:
-    make, people = RELEASES[statistic], PEOPLE[case]
-    less: list[float] = []
-    more: list[float] = []
-    for seed in range(2):
-        listed = make(people, seed, **asdict(assumption), levels=list(people))
-        guessed = make(people, seed, **asdict(assumption), levels=people)
-        if assumption == UNRELATED and not behind(guessed).equal:
-            # `listed` counts people first, which can reduce the error by more than it costs.
-            continue
-        less.append(width(listed))
-        more.append(width(guessed))
-        if isinstance(guessed.mechanism, Composed):  # both count people, and then draw the same
-            assert drawn(guessed) == drawn(listed)
-            assert more[-1] == less[-1]
-    # The widths depend on the noise, which differs, so 5 % more is allowed.
-    assert not less or np.mean(more) <= 1.05 * np.mean(less)
-
-
-@pytest.mark.parametrize("statistic", RELEASES)
-@pytest.mark.parametrize("assumption", ASSUMED)
-@pytest.mark.parametrize("case", PEOPLE)
-def test_the_plan_promises_what_the_release_gives(
-    case: str, assumption: Assumption, statistic: str
-) -> None:
-    people = PEOPLE[case]
-    words: dict[str, Any] = {"bounds": (0, 60)}
-    if statistic == "frequencies":
-        words = {"statistic": "frequencies", "edges": [0, 15, 30, 60]}
-    plan = ep.plan(people, neighbours="add-remove", **asdict(assumption), **words)
-    best = plan[plan.best]
-    release = RELEASES[statistic](people, **asdict(assumption), levels=people)
-    # A plan has only levels at which people are expected. A release also has the others: it can
-    # give everyone the weight of the lowest one, or allow for weights that differ.
-    others = statistic == "mean" and case == "nobody below"
-    lowest = others and behind(release).equal
-    if not isinstance(release.mechanism, Composed) and not lowest:
-        assert release.method == plan.best or (others and release.method == "squares")
-        promised = {row.epsilon: row.spent for row in best.spent}
-        given = {row.epsilon: row.spent for row in release.spent if row.epsilon in promised}
-        assert given == pytest.approx(promised, rel=1e-9)
-    if behind(release).equal and not lowest:
-        cells = 3 if statistic == "frequencies" else 1
-        assert math.sqrt(release.risk / cells) == pytest.approx(best.rmse, rel=0.3)
-        half = width(release) / 2.0
-        # A plan assumes that the sampling error is Gaussian. The interval of a ratio uses
-        # Hoeffding's bound.
-        apart = 1.6 if statistic == "frequencies" or assumption.sampled else 1.3
-        assert half <= apart * best.pac
-    # If people were counted, the interval allows for the noise of the counts.
-    assert math.sqrt(release.risk) >= 0.7 * best.rmse
-
-
 def test_a_cap_bounds_all_that_is_spent_also_where_people_are_counted() -> None:
     people = PEOPLE["two levels"]
     for make in RELEASES.values():

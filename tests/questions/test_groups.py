@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +10,11 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons.draws.mechanisms import Additive, ClosedHistogram, Parallel, SumAndSquares
+from epsilons.draws.mechanisms import Additive, Parallel, SumAndSquares
 from epsilons.errors import DataError
 from epsilons.questions.question import Draw
-from epsilons.results.release import Groups, Release, Scalar
+from epsilons.results.release import Release, Scalar
 from epsilons.risk.groups.public import PublicGroups
-from tests.engines import QUICK, on_engine
 from tests.questions.grouped import (
     BOUNDS,
     BY,
@@ -31,9 +27,7 @@ from tests.questions.grouped import (
     asked,
     people,
     question,
-    shares,
 )
-from tests.tallied import tallied
 
 
 def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
@@ -42,27 +36,6 @@ def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
     step = next(asks.steps(asks.open(call), call))
     assert isinstance(step, Draw)
     return step
-
-
-@pytest.mark.parametrize("policy", ["midpoint", "exclude"])
-@pytest.mark.parametrize("where", [None, "asked"])
-@pytest.mark.parametrize("form", QUICK)
-def test_what_is_drawn_is_the_table_by_hand(
-    form: str, where: str | None, policy: str, tmp_path: Path
-) -> None:
-    frame = people()
-    asks = question(**BY, where=where, missing=policy)
-    step = first(asks, on_engine(form, frame, tmp_path))
-    by_hand = shares(frame, LABELS, policy, where=where is not None)
-    mechanism: Any = step.mechanism
-    assert isinstance(mechanism, ClosedHistogram)
-    cells = 6 if where is None and policy == "midpoint" else 7
-    weighted = [
-        sum(int(k) * row[at] for k, row in zip(mechanism.weights, by_hand.values(), strict=True))
-        for at in range(cells)
-    ]
-    assert [int(each) for each in step.total] == weighted
-    assert mechanism.levels.tolist() == list(by_hand)
 
 
 @pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
@@ -75,62 +48,6 @@ def test_nobody_loses_more_than_their_budget(kind: str, terms: dict[str, Any]) -
     spent = release.for_each([0.25, 0.5, 2.0])
     assert (np.array([float(loss) for loss in verdict.losses]) <= spent + 1e-12).all()
     assert (spent <= [0.25, 0.5, 2.0]).all()
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
-@pytest.mark.parametrize("kind", ["answers", "groups of answers"])
-@pytest.mark.parametrize("form", ["polars", "csv", pytest.param("duckdb", marks=pytest.mark.slow)])
-def test_nobody_shows_in_a_replay(
-    form: str, kind: str, terms: dict[str, Any], tmp_path: Path
-) -> None:
-    data = on_engine(form, people(60), tmp_path)
-    found = ep.verify.replay(
-        question(**SOME[kind]), epsilon="epsilon", data=data, person="person", **terms
-    ).require()
-    words = [outcome.change for outcome in found.outcomes]
-    assert sum(outcome.moved for outcome in found.outcomes) >= 7
-    if "by" in SOME[kind]:
-        assert any("in every group" in each for each in words)
-        assert any("no declared group" in each for each in words)
-
-
-def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> None:
-    found = ep.verify.replay(
-        question(**BY, missing="midpoint"), epsilon="epsilon", data=people(60), person="person"
-    ).require()
-    refused = [outcome.change for outcome in found.outcomes if outcome.refused]
-    assert refused
-    assert all("nearly" in each or "no declared group" in each for each in refused)
-    accepted = [outcome.change for outcome in found.outcomes if not outcome.refused]
-    assert not any("no declared group" in each for each in accepted)
-
-
-@pytest.mark.long
-def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A replay detects a unit that is counted twice.
-
-    Here, what a person adds to the second group is added to the first group as well, so they exceed
-    one unit.
-    """
-    from epsilons.door.rows import Rows
-
-    honest = Rows.count
-
-    def twice(self: Rows, *args: Any, **given: Any) -> Any:
-        found = honest(self, *args, **given)
-        cells = found.cells.copy()
-        cells[:, 0] += cells[:, 2]
-        return dataclasses.replace(found, cells=cells)
-
-    monkeypatch.setattr(Rows, "count", twice)
-    private: dict[str, Any] = {**PRIVATE, "levels": {0.25: 20, 0.5: 20, 2.0: 20}}
-    found = ep.verify.replay(
-        question(**BY), epsilon="epsilon", data=people(60), person="person", **private
-    )
-    assert not found.holds
-    with pytest.raises(ep.errors.PrivacyError, match="one unit"):
-        asked(people(), SOME["groups"])
 
 
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold"])
@@ -256,27 +173,6 @@ def test_groups_tell_what_lies_between_two_of_them() -> None:
     assert release.shares.value.sum() == pytest.approx(1.0, abs=0.01)
 
 
-def test_public_groups_are_narrower_and_their_shares_are_known() -> None:
-    frame = answered(1500, seed=4)
-    private, public = (
-        asked(frame, {**BY, "groups_are": each}, related=False) for each in ("private", "public")
-    )
-    assert isinstance(public.mechanism, Parallel)
-    widths = [np.subtract(*release.interval()[::-1]) for release in (private, public)]
-    assert (widths[1] < widths[0]).all()
-    counted = frame["place"].value_counts(normalize=True).to_dicts()
-    truth = {row["place"]: row["proportion"] for row in counted}
-    assert public.shares.value.tolist() == pytest.approx([truth[each] for each in LABELS])
-    assert public.shares.low.tolist() == public.shares.high.tolist()
-    assert "group membership is public" in str(public)
-    assert "Who is in which group is treated as public." in public.protects
-    ep.verify.exact(public.mechanism).require()
-    ep.verify.draws(public.mechanism).require()
-    ep.verify.replay(
-        question(**BY, groups_are="public"), epsilon="epsilon", data=frame, person="person"
-    ).require()
-
-
 def test_a_person_in_two_public_groups_is_refused() -> None:
     with pytest.raises(DataError, match="two"):
         asked(people(), {**BY, "groups_are": "public", "missing": "midpoint"})
@@ -327,35 +223,6 @@ def test_several_questions_share_everyones_budget() -> None:
     ep.verify.exact(public.mechanism).require()
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
-    """100,000 groups take less than three seconds of CPU time after counting.
-
-    This includes the total, the draw, the estimates and all intervals.
-    """
-    from epsilons.budgets.allocation import allocate_for
-    from epsilons.budgets.levels import Budgets
-    from epsilons.draws.mechanisms import Histogram, build_histogram
-    from epsilons.risk.goals import CellsGoal
-    from epsilons.risk.groups.margins import GroupedMeans
-    from epsilons.risk.weighing import RELATED
-
-    rng = np.random.default_rng(0)
-    cells, levels, unit = 2 * 10**5, 20, 2**30
-    table = rng.integers(0, 10, (levels, cells)) * unit
-    budgets = Budgets.of_levels(np.geomspace(0.1, 2.0, levels), table.sum(axis=1) // unit)
-    start = time.process_time()
-    allocation = allocate_for(budgets, CellsGoal(RELATED, "mse", 0.95, cells), "auto")
-    mechanism = build_histogram(allocation, unit=unit)
-    assert type(mechanism) is Histogram
-    drawn = mechanism.draw(ep.Seeded(1), total=mechanism.total(tallied(cells=table)))
-    margin = GroupedMeans(mechanism.weighing, mechanism.slack, mechanism.estimates(drawn), False)
-    margin.intervals((0.0, 1.0), RELATED, 0.95)
-    assert time.process_time() - start < 3.0
-    exact = [sum(int(k) * int(x) for k, x in zip(mechanism.weights, table[:, 7], strict=True))]
-    assert [int(mechanism.total(tallied(cells=table))[7])] == exact
-
-
 SMALL = {
     "replace": (True, 30, [0.1, 0.5, 1.0]),
     "replace, unrelated": (False, 9, [1.0, 5.0, 10.0]),
@@ -363,43 +230,6 @@ SMALL = {
     "add-remove, unrelated": (False, 30, [1.0, 5.0, 10.0]),
 }
 """Whether budgets are related to values, the number of people, and their budget levels."""
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("name", SMALL)
-def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
-    """If all values are 0, the published mean is in its interval.
-
-    In an earlier version, it was not.
-    """
-    related, n, menu = SMALL[name]
-    private = {"neighbours": "add-remove", "levels": menu} if "add" in name else {}
-    seldom = 0
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        labels, budgets = rng.choice(["a", "b"], n), rng.choice(menu, n)
-        said: dict[str, Any] = {
-            "epsilon": budgets,
-            "bounds": (0, 100),
-            "related": related,
-            "source": ep.Seeded(seed),
-            **private,
-        }
-        by_group = ep.mean(np.zeros(n), by=labels, groups=["a", "b"], **said)
-        answered = ep.mean(np.zeros(n), missing="exclude", **said)
-        for release in (by_group, answered):
-            low, high = release.interval()
-            assert np.all(low <= release.value)
-            assert np.all(release.value <= high)
-        estimate = by_group.estimate
-        assert isinstance(estimate, Groups)
-        if estimate.published is not None:
-            seldom += 1
-            again = ep.Release.from_json(by_group.to_json())
-            np.testing.assert_array_equal(again.value, by_group.value)
-            clipped = dataclasses.replace(estimate, published=None)
-            np.testing.assert_array_equal(clipped.value, estimate.margin.means((0.0, 100.0)))
-    assert seldom > 0
 
 
 def test_a_public_group_that_cannot_be_estimated_has_the_whole_range_as_interval() -> None:

@@ -18,7 +18,6 @@ from tests.questions.grouped import BY, LABELS, SIZES, SOME, answered, asked, pe
 from tests.test_cli import run
 
 
-@pytest.mark.rotates(3)
 @pytest.mark.parametrize("kind", [*SOME, "public"])
 def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     given = SOME.get(kind, {**BY, "groups_are": "public"})
@@ -34,7 +33,6 @@ def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     assert ep.verify.exact(again.mechanism).losses == ep.verify.exact(release.mechanism).losses
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -183,18 +181,6 @@ def test_of_many_groups_the_largest_are_printed_in_their_order() -> None:
         "  … and 20 more, with smaller shares: to_frame() and JSON have them all"
     )
     assert release.to_frame().height == 40
-
-
-def test_pages_and_pictures_show_all_groups(tmp_path: Path) -> None:
-    for given in (SOME["two columns"], SOME["answers"]):
-        release = asked(people(), given, title="Time", unit="min")
-        page = release.report(tmp_path / "page.html").read_text(encoding="utf-8")
-        assert "<title>Time</title>" in page
-        assert ("Means of 6 groups" in page) == ("by" in given)
-        assert "<svg" in page
-        assert release.plot().to_dict()
-        assert "<table>" in release._repr_html_()
-    assert "north, 1" in asked(people(), SOME["two columns"])._repr_html_()
 
 
 def test_every_release_is_a_frame() -> None:

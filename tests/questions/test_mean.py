@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
-from epsilons.budgets.allocation import RULES
 from epsilons.draws.noise import Source, source as noise_source
 from epsilons.errors import (
     ArgumentError,
@@ -102,7 +101,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_before_anything_is_drawn(case: str) -> None:
     kind, words, changes = BAD[case]
@@ -146,18 +144,6 @@ ORDINARY: dict[str, Any] = {
     "whole numbers": [1, 2, 3, 4],
     "zero and public": [0.0, 0.0, math.inf, math.inf],
 }
-
-
-@pytest.mark.parametrize("method", ["auto", *RULES])
-@pytest.mark.parametrize("case", ORDINARY)
-def test_zero_public_and_one_for_all_are_ordinary(case: str, method: str) -> None:
-    release = ep.mean(X, epsilon=ORDINARY[case], bounds=(0, 10), method=method)
-    low, high = release.interval()
-    assert 0 <= low <= high <= 10
-    assert 0 <= release.value <= 10
-    assert release.n == 4
-    assert ep.verify.exact(release.mechanism).holds
-    assert str(release)
 
 
 def test_public_records_give_their_exact_mean() -> None:

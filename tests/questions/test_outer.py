@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.allocation import best_cap
 from epsilons.budgets.levels import Budgets
 from epsilons.door.count import line
-from epsilons.draws.mechanisms import CellsOf, Octaves, Selection
+from epsilons.draws.mechanisms import CellsOf, Octaves
 from epsilons.draws.mechanisms.octaves import HIGHS, LOWS, RARE, ZERO, octaves_of
 from epsilons.draws.noise import DiscreteLaplace
-from epsilons.questions.steps.locate import ZOOM, remaining, selection, spent_on, weights_of
+from epsilons.questions.steps.locate import ZOOM, remaining, selection, weights_of
 from epsilons.questions.steps.outer import (
     _BASE,
     _LINE,
@@ -104,47 +103,6 @@ def noisy(mechanism: Octaves, weights: dict[float, float]) -> np.ndarray:
     for value, weight in weights.items():
         drawn[octaves_of(np.array([bucket_of(value)]))] = weight * float(mechanism.law.scale)
     return drawn
-
-
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize(
-    "n", [0, 2, 2**35, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3000))]
-)
-@pytest.mark.parametrize("name", BUDGETS)
-def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> None:
-    """Octaves and three rounds of two selections never spend more than the remaining budget."""
-    levels = np.array(BUDGETS[name])
-    counts = np.full(len(levels), n)
-    first = first_share(levels, counts, GOAL, neighbours=neighbours)
-    assert (first.each >= 0.0).all()
-    assert (first.each <= levels).all()
-    begun = octaves(first.each, neighbours, levels)
-    if len(set(levels.tolist())) == len(levels):
-        assert ep.verify.exact(begun).losses == begun.losses
-        assert ep.verify.exact(begun).neighbours == neighbours
-    for taken, loss in zip(first.each.tolist(), begun.losses, strict=True):
-        assert loss <= Fraction(taken)
-    counted, stages = nobody(levels, counts), list[Octaves | Selection]([begun])
-    for cells in (OCTAVE, *ZOOM[1:]):
-        left = remaining(levels, spent_on(None, stages, len(levels)))
-        odds = math.log(cells)
-        share = best_share(left, counts, GOAL, neighbours=neighbours, odds=odds)
-        assert (share.each >= 0.0).all()
-        assert (2.0 * share.each <= left).all()
-        assert share.quantile >= _NEAREST
-        far, near = _odds(share.quantile)
-        for sought in ((far, near), (near, far)):
-            stage = selection(
-                counted, share.each, neighbours, CellsOf(cells), "an end", sought, WEIGHT_BITS
-            )
-            assert ep.verify.exact(stage).losses == stage.losses
-            for taken, loss in zip(share.each.tolist(), stage.losses, strict=True):
-                assert loss <= Fraction(taken)
-            assert int(stage.weights.max()) < 2**17 or n == 0
-            stages.append(stage)
-    total = spent_on(None, stages, len(levels))
-    for level, spent in zip(levels.tolist(), total, strict=True):
-        assert math.isinf(level) or spent <= Fraction(level)
 
 
 @given(
@@ -277,41 +235,9 @@ def test_an_octave_needs_the_weight_that_its_distance_asks_for(neighbours: str) 
     assert reached(stage, noisy(stage, {-1000.0: 4.3, 50.0: 4.0})) == ((32.0, 64.0),) * 2
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("runs", [3000, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_noise_widens_the_range_as_rarely_as_said(runs: int) -> None:
-    """Noise alone adds an octave with probability e^{−need}/2. False alarms: 10⁻⁶."""
-    stage = octaves([0.25], "replace")
-    source, seen = ep.Seeded(3), {"up": 0, "down": 0, "sure": 0}
-    core = noisy(stage, {20.0: 500.0, 50.0: 500.0})
-    cells = np.flatnonzero((LOWS >= 0.0) & (HIGHS > 1e-3) & (HIGHS <= 2.0**30))
-    for _ in range(runs // 1000):
-        for noise in stage.law.draw(source, 1000 * cells.size).reshape(1000, -1):
-            drawn = core.copy()
-            drawn[cells] += noise
-            (low, high), (bottom, top) = reached(stage, drawn)
-            seen["up"] += top > high
-            seen["down"] += bottom < low
-            seen["sure"] += (low, high) != (16.0, 64.0)
-
-    def chance(widths: Any) -> float:
-        needs = [
-            _BASE + _STEP * (j + 1) + _WIDEN * math.log(w / 48.0) for j, w in enumerate(widths)
-        ]
-        return 1.0 - math.prod(1.0 - math.exp(-need) / 2.0 for need in needs)
-
-    up = chance([64.0 * 2.0 ** (j + 1) - 16.0 for j in range(24)])
-    down = chance([64.0 - 16.0 / 2.0 ** (j + 1) for j in range(14)])
-    for side, expected in (("up", up), ("down", down)):
-        low, high = binom.interval(1 - 1e-6, runs, expected)
-        assert low * 0.99 <= seen[side] <= high * 1.01
-    assert seen["sure"] <= binom.isf(1e-6, runs, math.exp(-_SURE))
-
-
 # The odds of a wrong end.
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("name", ["one", "two", "menu", "many"])
 @pytest.mark.parametrize("people", [3000, 30_000])

@@ -113,33 +113,6 @@ def released(rows: list[Row], method: str, **arguments: Any) -> Any:
     return compared.mean(values, person=person, bounds=None, method=method, **arguments)
 
 
-@pytest.mark.rotates(3)
-@pytest.mark.usefixtures("fixed")
-@pytest.mark.parametrize("method", METHODS)
-def test_under_replace_nothing_but_draws_knows_a_value(method: str) -> None:
-    expected = None
-    for rows in VICTIMS.values():
-        for place in (0, 60, 119):
-            table = [*OTHERS[:place], *rows, *OTHERS[place:]]
-            found = everything(released(table, method, missing="midpoint"))
-            expected = found if expected is None else expected
-            assert found == expected
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.usefixtures("fixed")
-@pytest.mark.parametrize("facts", FACTS)
-@pytest.mark.parametrize("method", METHODS)
-def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, facts: str) -> None:
-    newcomers = list(NEWCOMERS.values())
-    expected = everything(released(OTHERS, method, neighbours="add-remove", **FACTS[facts]))
-    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of levels are slow
-    for rows in newcomers[::step]:
-        for table in ([*OTHERS, *rows], [*rows, *OTHERS], rows):
-            found = released(table, method, neighbours="add-remove", **FACTS[facts])
-            assert everything(found) == expected
-
-
 @pytest.mark.usefixtures("fixed")
 def test_the_number_of_people_is_the_one_that_was_drawn() -> None:
     """The number of people in a release is computed from the drawn counts.

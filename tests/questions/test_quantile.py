@@ -19,7 +19,7 @@ import epsilons as ep
 from epsilons import door
 from epsilons.asking.commands import cli
 from epsilons.budgets.levels import Budgets
-from epsilons.draws.mechanisms import CellSums, ClosedHistogram, Composed
+from epsilons.draws.mechanisms import CellSums, ClosedHistogram
 from epsilons.draws.mechanisms.nested import Nested
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError, MissingValueError
@@ -34,7 +34,7 @@ from epsilons.risk.quantiles import (
     selection_shift,
 )
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
-from tests.test_cli_same import AR, OFFERED, PRIVATE, again, called, plain, table, told
+from tests.test_cli_same import again, table
 
 __all__ = ["again", "table"]  # fixtures
 
@@ -106,43 +106,12 @@ def test_someone_with_many_rows_counts_once() -> None:
     assert (cells.cells == once).all()  # a person's rows are divided equally among the bins
 
 
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("method", ["table", "selection"])
-@pytest.mark.parametrize("person", [None, "who"])
-@pytest.mark.parametrize("q", [0.5, (0.1, 0.5, 0.9)])
-def test_nobody_loses_more_than_their_budget(method: str, person: str | None, q: Any) -> None:
-    release = asked(q, method=method, person=person, related=False)
-    mechanism = release.mechanism
-    assert isinstance(mechanism, ClosedHistogram if method == "table" else Composed)
-    verdict = ep.verify.exact(mechanism)
-    assert verdict.holds
-    pairs = list(zip(verdict.losses, verdict.budgets, release.spent, strict=True))
-    assert all(loss <= budget for loss, budget, _ in pairs)
-    assert all(abs(float(loss) - row.spent) < 1e-9 for loss, _, row in pairs)
-
-
 def test_private_people_lose_no_more_than_their_rung() -> None:
     release = asked(neighbours="add-remove", levels=[0.1, 0.5, 2.0])
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
     assert verdict.neighbours == "add-remove"
     assert isinstance(release.mechanism.last, CellSums)
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize(
-    ("method", "neighbours"),
-    [("table", "replace"), ("selection", "replace"), ("auto", "add-remove")],
-)
-def test_a_replay_shows_nobody(method: str, neighbours: str) -> None:
-    frame = FRAME.head(40)
-    given: dict[str, Any] = {"levels": [0.1, 0.5, 2.0]} if neighbours == "add-remove" else {}
-    question = ep.Quantile("x", q=[0.25, 0.5], bounds=BOUNDS, method=method)
-    found = ep.verify.replay(
-        question, epsilon="e", data=frame, person="who", neighbours=neighbours, **given
-    )
-    assert found.holds, found
-    assert any(each.moved for each in found.outcomes)
 
 
 def test_selections_are_drawn_around_the_weights_of_all_bins() -> None:
@@ -202,7 +171,6 @@ def test_a_side_without_a_quantile_is_the_bound() -> None:
     assert float(few.mechanism.losses[-1]) == pytest.approx(float(few.mechanism.levels[-1]))
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("q", [0.5, 0.8])
 def test_half_widths_are_about_as_forecast(q: float) -> None:
     """For evenly spread values, the mean half-width is within 30 % of the forecast of `auto`.
@@ -315,7 +283,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_refused_before_anything_is_drawn(case: str) -> None:
     error, words, given = BAD[case]
@@ -328,17 +295,6 @@ def test_no_data_of_private_people_are_refused() -> None:
         frame = pl.DataFrame({"x": values, "e": [0.5, 2.0]}, schema_overrides={"x": pl.Float64})
         release = asked(data=frame, neighbours="add-remove", levels=[0.5, 2.0])
         assert BOUNDS[0] <= release.value <= BOUNDS[1]
-
-
-def test_json_prints_and_pages_are_those_of_the_release() -> None:
-    for release in (asked(), asked([0.1, 0.9]), asked([0.1, 0.9], method="selection")):
-        again = ep.Release.from_json(release.to_json())
-        assert str(again) == str(release)
-        assert np.array_equal(again.interval(0.9), release.interval(0.9))
-        assert ep.verify.exact(again.mechanism).holds
-    assert "This estimates the median of exactly these people" in asked().assumes
-    assert "0.1, 0.9 quantiles of exactly these people" in again.assumes
-    assert "10 %" in str(again)
 
 
 def test_it_shares_budgets_with_other_questions() -> None:
@@ -367,32 +323,6 @@ def test_a_curator_is_told_what_would_be_refused() -> None:
 
 
 # The command.
-
-RANKS: list[tuple[list[str], dict[str, Any]]] = [
-    ([], {}),
-    (["--q", "0.1", "--q", "0.9"], {"q": [0.1, 0.9]}),
-    (["--bounds", "1", "6"], {"bounds": (1.0, 6.0)}),
-    (["--method", "table"], {"method": "table"}),
-    (["--value", "holes", "--missing", "midpoint"], {"values": "holes", "missing": "midpoint"}),
-    (["--related", "0.05", "--confidence", "0.8"], {"related": 0.05, "confidence": 0.8}),
-    ([*AR, *OFFERED, "--cap", "0.7"], PRIVATE | {"levels": [0.5, 1.0, 2.0], "cap": 0.7}),
-]
-
-
-@pytest.mark.parametrize(("words", "same"), RANKS, ids=lambda each: str(each)[:60])
-def test_a_quantile(
-    table: Path,
-    again: Callable[[], None],
-    words: list[str],
-    same: dict[str, Any],
-) -> None:
-    given = {"--value": "x", "--q": "0.5", "--epsilon": "e", "--bounds": "0 40"}
-    usual: dict[str, Any] = {"values": "x", "q": 0.5, "epsilon": "e", "data": table}
-    usual["bounds"] = (0.0, 40.0)
-    found = told(again, ["quantile", str(table), *plain(words, given)])
-    assert found == called(again, ep.quantile, **usual | same)
-    if words:  # an ignored option must be detected
-        assert found != called(again, ep.quantile, **usual)
 
 
 def test_a_quantile_needs_a_share(table: Path) -> None:
@@ -602,68 +532,14 @@ QUICK = [
     ("near_a_step", 300, "selection", False),
     ("ages", 300, "selection", True),
 ]
-CASES = [
-    (shape, n, method, related)
-    for shape in SHAPES
-    for n in (20, 300, 10_000)
-    for method in ("table", "selection")
-    for related in (True, False)
-]
-SLOW = [pytest.param(*case, marks=pytest.mark.slow) for case in CASES if case not in QUICK]
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize(("shape", "n", "method", "related"), [*QUICK, *SLOW])
-def test_of_these_people(shape: str, n: int, method: str, related: bool) -> None:
-    runs, q = 40, 0.75 if shape == "mostly_zero" else 0.5
-    found = misses(SHAPES[shape], n, q, 0.95, runs, method=method, related=related)
-    assert found < too_many(runs, 0.05)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("q", [0.5, pytest.param(0.1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("related", [True, False])
-@pytest.mark.parametrize("method", ["table", "selection"])
-def test_of_a_population(q: float, related: bool, method: str) -> None:
-    given: dict[str, Any] = {"method": method, "related": related, "about": "population"}
-    found = misses(even, 300, q, 0.95, 40, truth=100.0 * q, **given)
-    assert found < too_many(40, 0.05)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(
-    "shape", ["even", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES if s != "even")]
-)
-def test_of_people_who_are_private(shape: str) -> None:
-    given: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS, "related": True}
-    assert misses(SHAPES[shape], 300, 0.5, 0.95, 40, **given) < too_many(40, 0.05)
-
-
-@pytest.mark.statistical
 def test_of_a_population_of_people_who_are_private() -> None:
     given: dict[str, Any] = {"neighbours": "add-remove", "levels": LEVELS, "related": False}
     found = misses(even, 300, 0.5, 0.95, 40, truth=50.0, about="population", **given)
     assert found < too_many(40, 0.05)
 
 
-@pytest.mark.statistical
-def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: without the bias of related budgets, intervals miss too often.
-
-    The weights are proportional to budgets.
-    """
-    real = quantiles.ways
-
-    def forgetful(*args: Any) -> tuple[quantiles.Way, ...]:
-        return tuple(quantiles.Way(0.0, way.chances, way.side) for way in real(*args))
-
-    monkeypatch.setattr(quantiles, "ways", forgetful)
-    monkeypatch.setattr("epsilons.questions.quantile.best_cap", lambda *_: 2.0)
-    found = misses(even, 2000, 0.5, 0.95, 40, method="table", related=True)
-    assert found >= too_many(40, 0.05)
-
-
-@pytest.mark.statistical
 def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: if a sum of many cells gets the noise of one cell, intervals miss too often."""
     real = quantiles.closed_tail
@@ -691,7 +567,6 @@ def selected_misses(values: np.ndarray, budgets: np.ndarray, confidence: float, 
     return missed
 
 
-@pytest.mark.statistical
 def test_selected_intervals_with_one_strict_person() -> None:
     budgets = np.full(400, 1.0)
     budgets[0] = 0.001
@@ -700,7 +575,6 @@ def test_selected_intervals_with_one_strict_person() -> None:
     assert selected_misses(values, budgets, 0.8, 60) < too_many(60, 0.2)
 
 
-@pytest.mark.statistical
 def test_selected_intervals_notice_a_missing_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: without a gap between ranks, selected intervals miss too often."""
     values, budgets = near_a_step(301, np.random.default_rng(3)), np.full(301, 0.2)

@@ -31,7 +31,6 @@ MADE: dict[str, Any] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize(
     ("given", "words"),
@@ -77,7 +76,6 @@ def test_bounds_must_be_said_and_none_must_be_meant() -> None:
     assert ep.Mean(VALUES, bounds=None).shape == "any"
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -28,7 +28,6 @@ from epsilons.questions.steps.designs import two_sums_design
 from epsilons.questions.steps.ways import counted_first
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
-from tests.assumed import GAUSSIAN
 from tests.plain import plain
 from tests.tallied import of_numbers
 
@@ -98,18 +97,6 @@ FACTS: dict[str, dict[str, Any]] = {
     "a cap": {"cap": 3.0},
 }
 
-QUESTIONS_ADD_REMOVE: dict[str, Any] = {
-    "mean": lambda values: ep.Mean(values, bounds=(0, 1)),
-    "mean, stairs": lambda values: ep.Mean(values, bounds=(0, 1), method="hourglass"),
-    "mean, related": lambda values: ep.Mean(values, bounds=(0, 1), about="people", related=True),
-    "unknown range": lambda values: ep.Mean(values, bounds=None),
-    "unknown range, gaussian": lambda values: ep.Mean(values, bounds=None, **GAUSSIAN),
-    "frequencies": lambda values: ep.Frequencies(values, edges=[-4.0, 0.0, 1.0], other="else"),
-    "frequencies, related": lambda values: ep.Frequencies(
-        values, edges=[-4.0, 0.0, 1.0], other="else", about="people", related=True
-    ),
-}
-
 
 def public(step: Draw) -> Any:
     """Return everything in a step except the total."""
@@ -117,38 +104,6 @@ def public(step: Draw) -> Any:
 
 
 # Staircase noise needs declared levels, and thousands of rungs (budget levels) are slow.
-UNDER_ADD_REMOVE = [
-    (name, facts, parts)
-    for name in QUESTIONS_ADD_REMOVE
-    for facts in FACTS
-    for parts in (1, 3)
-    if "levels" in FACTS[facts] or (name != "mean, stairs" and parts == 1)
-]
-
-
-@pytest.mark.parametrize(("name", "facts", "parts"), UNDER_ADD_REMOVE)
-def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, parts: int) -> None:
-    fine = "levels" not in FACTS[facts]
-
-    def run(who: str, earlier: Run | None = None) -> Run:
-        values, epsilon = EVERYBODY[who]
-        call = called(epsilon, "add-remove", parts=parts, **FACTS[facts])
-        return driven(QUESTIONS_ADD_REMOVE[name](values), call, earlier)
-
-    for leading in ("many", "nobody")[: 1 if fine else None]:
-        first = run(leading)
-        for who in list(EVERYBODY)[: 3 if fine else None]:
-            other = run(who, first)
-            assert [public(step) for step in other.yielded] == [
-                public(step) for step in first.yielded
-            ]
-            assert plain(other.answer) == plain(first.answer)
-    # The totals must depend on the data. Otherwise, the test would compare nothing.
-    many = run("many")
-    nobody = run("nobody", many)
-    assert [plain(step.total) for step in many.yielded] != [plain(s.total) for s in nobody.yielded]
-
-
 def test_the_range_is_looked_for_more_than_once() -> None:
     """The range is searched for in several rounds.
 
@@ -270,24 +225,3 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     # In "zeros", half of the people have a budget of 0.
     assert {"many", "huge", "infinite", "zeros"} <= set(answered)
     assert "every kind" in answered  # its smallest budgets count as 0
-
-
-@pytest.mark.parametrize(
-    ("name", "method", "declared", "parts"),
-    [
-        (name, method, declared, parts)
-        for name, method in ways("add-remove")
-        for declared in DECLARED
-        for parts in (1, 3)
-        if "levels" in DECLARED[declared]
-        or (method not in ("hourglass", "staircase2d") and parts == 1)
-    ],
-)
-def test_under_add_remove_nobody_is_charged_more_than_they_offer(
-    name: str, method: str, declared: str, parts: int
-) -> None:
-    question = replace(ASKED[name], method=method)
-    fine = "levels" not in DECLARED[declared]
-    for budgets in list(BUDGETS.values())[: 2 if fine else None]:
-        call = called(given(question, budgets), "add-remove", parts=parts, **DECLARED[declared])
-        assert affordable(question, call, [*budgets, 0.3, 7.0, 2.0**20])

@@ -84,7 +84,6 @@ def test_three_columns_without_noise() -> None:
     assert inside.to_frame().columns == ["name", "value", "low", "high", *names, "informative"]
 
 
-@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
 def test_every_form_of_the_question_is_the_same(terms: dict[str, Any]) -> None:
     data = voters()
@@ -111,7 +110,6 @@ def test_every_form_of_the_question_is_the_same(terms: dict[str, Any]) -> None:
     assert several[1].categories == published().categories
 
 
-@pytest.mark.rotates(3)
 @pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
 def test_what_follows_agrees_with_the_published_cells(terms: dict[str, Any]) -> None:
     release = published(**terms)
@@ -152,19 +150,6 @@ def test_bins_and_a_row_that_nobody_is_in() -> None:
     assert release.within("vote").high[-2:].tolist() == [1.0, 1.0]
     assert release.to_frame()["age"].to_list()[:2] == ["0 to 40", "40 to 100"]
     assert release.marginal("age").labels == ((0, 40), (40, 100))
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", [{}, PRIVATE], ids=["replace", "add-remove"])
-@pytest.mark.parametrize("person", [None, "id"])
-def test_replay(terms: dict[str, Any], person: str | None) -> None:
-    data = voters().assign(e=1.0).head(60)
-    question = ep.Frequencies(("vote", "party"), categories=(VOTES, PARTIES))
-    for table in (data, pl.from_pandas(data)) if person else (duckdb.from_df(data),):
-        terms = {**terms, "levels": [1.0]} if terms else terms
-        found = ep.verify.replay(question, epsilon="e", data=table, person=person, **terms)
-        found.require()
-        assert len(found.outcomes) >= 9
 
 
 def test_what_cannot_be_asked() -> None:

@@ -172,17 +172,6 @@ def test_private_people_all_spend_the_lowest_level() -> None:
     assert capped.spent(2.0) == pytest.approx(0.05)
 
 
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_a_replay_finds_nobody(neighbours: Any) -> None:
-    told: dict[str, Any] = {"levels": LEVELS} if neighbours == "add-remove" else {}
-    rows = given("polars", table(6, people=8))
-    question = ep.Total(rows.pop("values"), bounds=BOUNDS, missing="exclude")
-    found = ep.verify.replay(question, neighbours=neighbours, **told, **rows)
-    assert found.holds, found
-    assert any(each.moved for each in found.outcomes)
-
-
 def test_a_plan_says_what_a_release_will_be_worth() -> None:
     budgets = {0.1: 100, 1.0: 400}
     people = np.repeat(list(budgets), list(budgets.values()))

@@ -112,19 +112,6 @@ def _without_names(release: Any) -> Any:
     return replace(release, person="", name=None, treats="", estimate=estimate)
 
 
-@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("case", DATA)
-def test_every_question_is_answered_whatever_the_data(
-    case: str, person: bool, tmp_path: Path
-) -> None:
-    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # another form for each case
-    asked = list(QUESTIONS)
-    arrays = released(given("arrays", DATA[case], tmp_path), asked, person=person)
-    table = released(given(form, DATA[case], tmp_path), asked, person=person)
-    for name, one, other in zip(asked, arrays, table, strict=True):
-        assert one == other, f"{name}, {form}"
-
-
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_nobody_at_all_is_an_answer_to_each(asked: str, tmp_path: Path) -> None:
     """Each question has an answer even if there are no people.

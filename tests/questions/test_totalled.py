@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 from scipy.stats import binom, chi2
 
 import epsilons as ep
@@ -84,7 +83,6 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
     assert promised["total"] < 0.3 * promised["transformed"]
 
 
-@pytest.mark.statistical
 def test_intervals_and_bands_hold_all_shares() -> None:
     """Intervals and bands pass binomial tests. Each test has false-alarm probability 10⁻⁹."""
     values = mostly_one(3)

@@ -13,8 +13,6 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.asking.commands import cli
-from epsilons.door import GRID
-from epsilons.draws.mechanisms import CellSums, SumAndSquares
 from epsilons.errors import ArgumentError, BoundsError
 
 RNG = np.random.default_rng(6)
@@ -40,27 +38,6 @@ def test_public_people_are_told_as_they_are() -> None:
     assert release.spread.value == pytest.approx(math.sqrt(TRUE), abs=1e-5)
 
 
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", TERMS)
-def test_what_it_is_drawn_from(terms: str) -> None:
-    release = released(terms)
-    mechanism = release.mechanism
-    last = getattr(mechanism, "stages", [mechanism])[-1]
-    if terms == "replace":
-        assert isinstance(last, SumAndSquares)
-    else:
-        assert isinstance(last, CellSums)
-        assert (last.reach, last.cells) == (GRID, 3)
-    ep.verify.exact(mechanism).require()
-    ep.verify.draws(mechanism, seed=1).require()
-    low, high = release.interval()
-    assert low < TRUE < high
-    assert low <= release.value <= high
-    assert release.spread is not None
-    assert release.spread.interval == pytest.approx((math.sqrt(low), math.sqrt(high)))
-    assert abs(release.value - TRUE) < 0.5
-
-
 def test_it_costs_what_a_mean_costs_and_has_less_noise() -> None:
     """A person pays as much as for a mean, and squares have less than half of that mean's noise."""
     mean = ep.mean(X, epsilon=1.0, bounds=(0, 10), method="optimal", source=ep.Seeded(9))
@@ -72,45 +49,6 @@ def test_it_costs_what_a_mean_costs_and_has_less_noise() -> None:
     assert own.spread.high - own.spread.low < 0.6 * wide
     assert own.mechanism.quiet == pytest.approx(1.0 / 3.0)
     assert own.mechanism.weighing.scale == pytest.approx(mean.mechanism.weighing.scale * 4.0 / 3.0)
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1, 2]}])
-@pytest.mark.parametrize("person", [None, "who"])
-def test_replays(terms: dict[str, Any], person: str | None) -> None:
-    table = pl.DataFrame(
-        {"x": X[:60], "e": np.tile([0.5, 1.0, 2.0], 20), "who": np.arange(60) % 21}
-    )
-    question = ep.Variance("x", bounds=(0, 10))
-    found = ep.verify.replay(question, epsilon="e", data=table, person=person, **terms)
-    assert found.require() is found
-    assert sum(outcome.moved for outcome in found.outcomes) >= 8
-
-
-@pytest.mark.parametrize("terms", TERMS)
-@pytest.mark.parametrize("about", ["people", "population"])
-@pytest.mark.parametrize("related", [True, 0.05, False])
-def test_every_assumption_has_an_interval(terms: str, about: str, related: Any) -> None:
-    release = released(terms, about=about, related=related)
-    low, high = release.interval(0.9)
-    wide = release.interval(0.99)
-    assert 0.0 <= wide[0] <= low <= high <= wide[1] <= 25.0
-    assert low <= TRUE <= high
-
-
-@pytest.mark.rotates(3)
-@pytest.mark.parametrize("terms", TERMS)
-def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
-    release = released(terms)
-    shown = release.details()
-    assert "Variance: " in shown
-    assert "values from 0 to 10," in shown
-    assert "Standard deviation" in shown
-    assert "This estimates the variance of exactly these people" in shown
-    assert ep.Release.from_json(release.to_json()).details() == shown
-    assert json.loads(release.to_json())["values"] == [0.0, 10.0]
-    assert all(side.cap is None for side in release.sides)
-    assert "from 0 to 10" in release.report(tmp_path / "page.html").read_text("utf-8")
 
 
 def test_refusals() -> None:

@@ -49,33 +49,6 @@ CALLS: dict[str, Callable[..., ep.Release]] = {
 }
 
 
-@pytest.mark.always
-@pytest.mark.parametrize("call", CALLS)
-def test_an_unusable_number_is_never_precise(call: str) -> None:
-    useless = 0
-    for seed in range(SEEDS):
-        release = CALLS[call](data=_people(), epsilon=0.001, source=ep.Seeded(seed))
-        assert release.verdict.worth != "precise", seed
-        assert "Precise to" not in str(release)
-        useless += release.verdict.worth == "useless"
-        if call.startswith("count"):
-            assert all(isinstance(end, int) for end in release.interval())
-    # The interval of a private group may be just below one half of the range.
-    assert useless >= SEEDS - (call == "private groups")
-
-
-def test_both_means_of_a_covariance_are_never_one_point() -> None:
-    for seed in range(SEEDS):
-        release = CALLS["slope"](data=_people(), epsilon=0.001, source=ep.Seeded(seed))
-        assert not any(row.informative for row in release.estimate.listed(*_asked(release)))
-        for mean, bounds in zip(release.means, ((0.0, 10.0), (0.0, 1.0)), strict=True):
-            assert mean.interval == bounds
-
-
-def _asked(release: ep.Release) -> tuple[Any, float]:
-    return release.assumption, release.confidence
-
-
 def test_comparisons_of_unusable_numbers_are_not_usable() -> None:
     how: dict[str, Any] = {"data": _people(), "epsilon": 0.001}
     for seed in range(SEEDS):

@@ -13,7 +13,7 @@ from scipy import integrate, optimize, stats
 
 import epsilons as ep
 from epsilons.risk.margins import Ratio, RatioCells
-from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, UNRELATED, Assumption
 
 N = 4000
 EPSILON = 0.3
@@ -50,24 +50,6 @@ def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
     assert high - low == pytest.approx(-2.0 * math.log(0.05) * scale, rel=1e-4)
 
 
-def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
-    """Solve 2·E[exp(−(a − L)₊²/2σ²)] = β for a.
-
-    This is Hoeffding's bound for the sample, plus Laplace noise L.
-    """
-
-    def excess(a: float) -> float:
-        def inside(x: float) -> float:
-            far = max(a - x, 0.0) / sigma
-            return math.exp(-far * far / 2.0) * float(stats.laplace.pdf(x, scale=scale))
-
-        spots = sorted({-40.0 * scale, 0.0, a, 40.0 * scale + a})
-        parts = itertools.pairwise(spots)
-        return 2.0 * sum(integrate.quad(inside, u, v, limit=200)[0] for u, v in parts) - beta
-
-    return float(optimize.brentq(excess, 0.0, 20.0 * (sigma + scale)))
-
-
 def of_four(x: float, scale: float) -> float:
     """Return the density of one of four Laplace variables, given that they sum to zero.
 
@@ -75,42 +57,6 @@ def of_four(x: float, scale: float) -> float:
     """
     far = abs(x) / scale
     return math.exp(-2.0 * far) * (3.0 + 3.0 * far + far * far) / (5.0 * scale)
-
-
-def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any = None) -> float:
-    """Solve P(|G + L| > a) = β for a.
-
-    G is Gaussian with standard deviation σ. L is Laplace, or has the given `density`.
-    """
-
-    def excess(a: float) -> float:
-        def inside(x: float) -> float:
-            beyond = stats.norm.sf((a - x) / sigma) + stats.norm.cdf((-a - x) / sigma)
-            own = stats.laplace.pdf(x, scale=scale) if density is None else density(x, scale)
-            return float(beyond * own)
-
-        spots = sorted({-40.0 * scale - a, -a, 0.0, a, 40.0 * scale + a})
-        parts = itertools.pairwise(spots)
-        return sum(integrate.quad(inside, u, v, limit=200)[0] for u, v in parts) - beta
-
-    return float(optimize.brentq(excess, 0.0, 20.0 * (sigma + scale)))
-
-
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_an_interval_for_a_population(confidence: float) -> None:
-    """The interval uses the largest possible sampling error, which has σ = range/(2√n).
-
-    With so few people, the released spread is not used, because it is forecast not to help.
-    """
-    few = 60
-    values = np.tile([40.0, 60.0], few // 2)
-    kind: dict[str, Any] = {"bounds": (0, 100), "source": ep.Seeded(1), **asdict(SAMPLE)}
-    release = ep.mean(values, epsilon=3.0, method="optimal", **kind)
-    given = 50.0 / math.sqrt(few), 100.0 / (few * 3.0), 1.0 - confidence
-    found = halves(release.interval(confidence), release.raw)
-    least, most = gaussian_and_laplace(*given), hoeffding_and_laplace(*given)
-    assert (least <= found).all()
-    assert (found <= most * (1.0 + 1e-4)).all()
 
 
 def shares(assumption: Assumption, **given: Any) -> Any:
@@ -131,44 +77,6 @@ def cell_of_four(beta: float) -> float:
 
     whole = rest(0.0)
     return float(optimize.brentq(lambda a: rest(a) / whole - beta, 0.0, 50.0))
-
-
-def four_that_sum_to_zero() -> np.ndarray:
-    """Sample four unit Laplace variables, given that they sum to zero, by rejection.
-
-    Three variables are drawn, and accepted with probability e^{−|sum|}. The fourth is minus their
-    sum. The package uses another sampler.
-    """
-    rng = np.random.default_rng(17)
-    three = rng.laplace(size=(1_500_000, 3))
-    last = -three.sum(axis=1)
-    kept = rng.random(len(last)) < np.exp(-np.abs(last))
-    return np.column_stack([three, last])[kept]
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.95])
-def test_intervals_and_the_band_of_shares(confidence: float) -> None:
-    """Intervals of four shares are those of Laplace noise of scale 2/ε that sums to zero."""
-    release = shares(RELATED)
-    scale = 2.0 / (N * EPSILON)
-    one = scale * cell_of_four(1.0 - confidence)
-    np.testing.assert_allclose(halves(release.interval(confidence), release.raw), one, 1e-3)
-    largest = scale * np.abs(four_that_sum_to_zero()).max(axis=1)
-    together = np.quantile(largest, confidence)
-    np.testing.assert_allclose(halves(release.band(confidence), release.raw), together, 1e-2)
-    whole = np.quantile(largest, 0.95)
-    assert release.error_at_once == pytest.approx(whole, rel=1e-2)
-    assert release.sides[0].error == pytest.approx(whole, rel=1e-2)
-
-
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_an_interval_for_a_share_of_a_population(confidence: float) -> None:
-    release = shares(SAMPLE)
-    given = 0.5 / math.sqrt(N), 2.0 / (N * EPSILON), 1.0 - confidence
-    found = halves(release.interval(confidence), release.raw)
-    least = gaussian_and_laplace(*given, of_four)
-    assert (least <= found).all()
-    assert (found <= min(1.02 * least, hoeffding_and_laplace(*given))).all()
 
 
 def two_laplace_tail(a: float, b: float, at: float) -> float:

@@ -143,7 +143,6 @@ NO_COLUMN_OF_NUMBERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("given", NO_COLUMN_OF_NUMBERS)
 def test_what_is_no_column_of_numbers_is_refused(rule: str, given: str) -> None:
@@ -151,7 +150,6 @@ def test_what_is_no_column_of_numbers_is_refused(rule: str, given: str) -> None:
         RULES[rule].for_each(NO_COLUMN_OF_NUMBERS[given])
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("rule", [PUBLIC, PRIVATE, ALL], ids=["public", "private", "all of it"])
 @pytest.mark.parametrize("given", ["half", None, True, [0.5], 1j])
 def test_what_is_no_number_is_no_budget(rule: Spending, given: Any) -> None:
@@ -189,7 +187,6 @@ QUESTIONS: dict[str, Any] = {
 ONLY_REPLACE = ("adaptive mean", "public groups")
 
 
-@pytest.mark.always
 @pytest.mark.parametrize(
     ("name", "neighbours"),
     [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
@@ -16,7 +14,6 @@ import pytest
 
 import epsilons as ep
 from epsilons import made
-from epsilons.asking.commands import cli, jobs
 from epsilons.errors import ArgumentError
 from tests.report.forms import Reader, forms
 
@@ -118,18 +115,6 @@ def test_a_release_that_was_written_before_there_were_titles_is_read() -> None:
     assert again.details().splitlines() == release.details().splitlines()[:-1]
     for text in forms(again).values():
         assert "Released" not in text
-
-
-def test_a_page_is_headed_by_its_title_and_plots_are(tmp_path: Path) -> None:
-    page = mean(**CALLED).report(tmp_path / "page.html").read_text("utf-8")
-    assert "<h1>Way to work &amp; &lt;back&gt;</h1>" in page
-    assert "Mean: " in Reader(page).text
-    assert "<back>" not in page
-    for release in (mean, shares):
-        chart = json.dumps(release(**CALLED).plot().to_dict(), ensure_ascii=False)
-        assert f'["NOT PRIVATE (seeded): {TITLE}", "' in chart
-        assert UNIT in chart
-        assert TITLE not in json.dumps(release().plot().to_dict())
 
 
 def test_several_questions_each_have_their_own() -> None:
@@ -263,42 +248,3 @@ def test_no_text_controls_a_terminal() -> None:
             assert not CONTROL.search(text), (name, way)
         if isinstance(thing, ep.Release):
             assert "31mb" in texts["details"], name
-
-
-def test_the_shell_prints_nothing_that_controls_a_terminal(tmp_path: Path) -> None:
-    for name, thing in controlled().items():
-        if not isinstance(thing, (ep.Release, ep.Releases)):
-            continue
-        path = tmp_path / "release.json"
-        path.write_text(thing.to_json(), "utf-8")
-        for words in (
-            ["show"],
-            ["show", "--details"],
-            ["verify"],
-            ["statement"],
-            ["show", "--json"],
-        ):
-            out, err = io.StringIO(), io.StringIO()
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                jobs.run(cli, [words[0], str(path), *words[1:]])
-            assert out.getvalue()
-            assert not CONTROL.search(out.getvalue() + err.getvalue()), (name, words)
-    study = tmp_path / "study.toml"
-    TABLE.rename({"minutes": OBEYED}).write_csv(tmp_path / "people.csv")
-    study.write_text(
-        '[study]\ndata = "people.csv"\nepsilon = "e"\n[[question]]\nstatistic = "mean"\n'
-        f"values = {json.dumps(OBEYED)}\nbounds = [0, 60]\n[[question]]\n"
-        f'statistic = "frequencies"\nvalues = "mode"\ncategories = ["bus", {json.dumps(OBEYED)}]\n'
-        'other = "else"\n',
-        "utf-8",
-    )
-    for words in (
-        ["publish", str(study)],
-        ["publish", str(study), "--details"],
-        ["mean", "people.csv"],
-    ):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            jobs.run(cli, words)
-        assert out.getvalue() + err.getvalue()
-        assert not CONTROL.search(out.getvalue() + err.getvalue()), words

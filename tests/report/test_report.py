@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 import epsilons as ep
 from tests.report.forms import E, Reader, forms, undrawn_page, weak
-from tests.report.page_samples import ATTACK, NAMES, PAGES, pages, shown
+from tests.report.page_samples import ATTACK, shown
 
 
 def test_errors_of_shares_are_percentage_points_everywhere() -> None:
@@ -29,41 +24,6 @@ def test_errors_of_shares_are_percentage_points_everywhere() -> None:
     assert not re.search(r"up to [\d.]+ %", shown_["notebook"])
     # The shares themselves are in percent.
     assert re.search(r"a [\d.]+ % [\d.]+ % [\d.]+ %", shown_["notebook"])
-
-
-SEEDED: dict[str, Callable[[], Any]] = {
-    "mean": lambda: ep.mean(E, epsilon=E, bounds=(0, 4), source=ep.Seeded(1)),
-    "private mean": lambda: ep.mean(
-        E, epsilon=E, bounds=(0, 4), neighbours="add-remove", related=False, source=ep.Seeded(1)
-    ),
-    "sampled mean": lambda: ep.papers.sampled_mean(
-        E, epsilon=E, bounds=(0, 4), source=ep.Seeded(1)
-    ),
-    "shares": lambda: ep.frequencies(
-        ["a", "b"] * 3, epsilon=E, categories=["a", "b"], source=ep.Seeded(1)
-    ),
-    "private shares": lambda: ep.frequencies(
-        ["a", "b"] * 3,
-        epsilon=E,
-        categories=["a", "b"],
-        neighbours="add-remove",
-        related=False,
-        source=ep.Seeded(1),
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", SEEDED)
-def test_a_seeded_release_says_so_in_every_form(kind: str) -> None:
-    release = SEEDED[kind]()
-    assert not release.private
-    said = forms(release)
-    assert json.loads(said.pop("json"))["private"] is False
-    for name, text in said.items():
-        # A page starts with a title, and ends with a statement that has a longer warning.
-        start = text.index("NOT PRIVATE: drawn from a seed, for simulation only.")
-        assert start == 0 or name == "page", name
-    assert "NOT PRIVATE" in release.plot().to_json()
 
 
 def test_a_private_release_says_so_in_every_form() -> None:
@@ -111,42 +71,3 @@ def loaded(text: str) -> Any:
         if isinstance(data.get(name), list)
     }
     return {**back(data), **kept}
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "several"])
-def test_what_is_loaded_from_json_is_the_same_data(name: str) -> None:
-    each = shown()[name]
-    data, again = each.to_dict(), loaded(each.to_json())
-    for stored in ("format", "release"):  # `to_dict` does not have these keys
-        again.pop(stored, None)
-    assert again == data
-    if "plan" not in name:
-        read = ep.Release.from_json(each.to_json())
-        assert str(read) == str(each)
-        assert read._repr_html_() == each._repr_html_()
-        assert read.plot().to_dict() == each.plot().to_dict()
-
-
-def test_every_kind_is_shown() -> None:
-    assert list(shown()) == NAMES
-    assert list(pages()) == PAGES
-    kinds = {each.to_dict()["kind"]: name for name, each in shown().items()}
-    assert len(kinds) == 14
-    for kind in kinds:
-        assert any(shown()[name].to_dict()["kind"] == kind for name in PAGES if name in NAMES), kind
-
-
-def test_what_is_printed_needs_nothing_that_draws() -> None:
-    """Printing is fast, because Altair is loaded only when a chart is drawn."""
-    code = (
-        "import sys, epsilons as ep\n"
-        "release = ep.mean([0.0, 1.0], epsilon=1.0, bounds=(0, 1))\n"
-        "str(release), release._repr_html_(), str(ep.plan([1.0, 2.0]))\n"
-        "print(*(name for name in sys.modules "
-        "if name.startswith(('altair', 'epsilons.results.report'))))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "epsilons.results.report.text" in ran.stdout
-    assert "altair" not in ran.stdout
-    assert "epsilons.results.report.page" not in ran.stdout
-    assert "epsilons.results.report.charts" not in ran.stdout

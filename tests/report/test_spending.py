@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -68,20 +66,6 @@ def _charged(folder: Path, neighbours: str, **terms: Any) -> ep.Releases:
             asked, epsilon=None, data=people, person="who", ledger=claim, neighbours=neighbours,
             **terms,
         )  # fmt: skip
-
-
-def test_what_a_ledger_offers_is_not_called_a_budget(tmp_path: Path) -> None:
-    both = _charged(tmp_path, "replace")
-    for shown in (both, both[0]):
-        text, notebook = shown.details(), shown._repr_html_()
-        page = shown.report(tmp_path / "out.html").read_text("utf-8")
-        chart = json.dumps(shown.plot().to_dict())
-        for each in (text, notebook, page):
-            assert "offered ε" in each
-            assert not re.search(r"budget ε(?!_)", each)
-        assert '"title": "offered \\u03b5"' in chart
-        assert "of the ε offered to this release" in page
-        assert "is offered" in page
 
 
 def test_what_a_ledger_offers_to_a_private_number_of_people(tmp_path: Path) -> None:

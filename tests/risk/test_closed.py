@@ -7,23 +7,19 @@ with probability below 1e-8.
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from epsilons.budgets.allocation import allocate_for
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import ClosedNoise, Weighing, cells
-from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.means import mean
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.tails import joint
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
-from tests.profiles import ORDINARY
 
 FEW = (2, 3, 4, 5, 9)
 
@@ -84,43 +80,6 @@ def test_squares_are_the_known_part_of_projected_noise(k: int) -> None:
     assert ClosedNoise(k).square == pytest.approx(part * 2.0 * (k - 1), rel=1e-12)
 
 
-@pytest.mark.rotates(7)
-@pytest.mark.parametrize("k", [*FEW, 40, 90])
-def test_the_witness_is_as_far_out_as_the_formulas_say(k: int) -> None:
-    z, noise = witness(k, 60_000, seed=k), ClosedNoise(k)
-    squares = np.square(z).sum(axis=1)
-    assert abs(squares.mean() - noise.square) <= 6.0 * squares.std() / math.sqrt(len(z))
-    far = np.abs(z).max(axis=1)
-    for alpha in (0.5, 2.0, 5.0):
-        seen, said = int((far <= alpha).sum()), noise.within(alpha)
-        assert abs(seen - said * len(z)) <= 6.0 * math.sqrt(len(z) * said * (1.0 - said)) + 6.0
-        beyond, bound = int((z[:, 0] > alpha).sum()), float(noise.exceeds(alpha))
-        room = 6.0 * math.sqrt(len(z) * bound) + 6.0
-        assert beyond - bound * len(z) <= room
-        assert k > 64 or bound * len(z) - beyond <= room
-    first, second = noise.largest()
-    assert abs(far.mean() - first) <= 6.0 * far.std() / math.sqrt(len(z))
-    assert abs(np.square(far).mean() - second) <= 6.0 * np.square(far).std() / math.sqrt(len(z))
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 30])
-@pytest.mark.parametrize("off", [((1.5, 1),), ((0.7, 1), (0.3, 1)), ((4.0, 1),)])
-def test_shifted_cells_of_the_witness(k: int, off: tuple[tuple[float, int], ...]) -> None:
-    if 2 * sum(pairs for _, pairs in off) > k:
-        return
-    shifts = [sign * shift for shift, pairs in off for _ in range(pairs) for sign in (1.0, -1.0)]
-    row = np.array([*shifts, *(0.0,) * (k - len(shifts))])
-    z, noise = witness(k, 60_000, seed=100 + k), ClosedNoise(k)
-    far = np.abs(z + row).max(axis=1)
-    for alpha in (0.3, 1.0, 3.0, 6.0):
-        seen, said = int((far <= alpha).sum()), noise.within(alpha, off)
-        assert abs(seen - said * len(z)) <= 6.0 * math.sqrt(len(z) * said * (1.0 - said)) + 6.0
-    square = np.square(far)
-    assert abs(square.mean() - noise.largest_square(off)) <= 6.0 * square.std() / math.sqrt(len(z))
-    alpha = noise.largest_quantile(off, 0.1)
-    assert noise.within(alpha, off) == pytest.approx(0.9, abs=1e-7)
-
-
 @pytest.mark.parametrize("k", [3, 4, 5, 7])
 def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
     """P(max|z| ≤ a/2) equals E[G_j(a/r)·G_{k−j}(a/r)].
@@ -166,25 +125,6 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
         assert ratio.max() <= 1.0
         if k < 60 or rate <= 1.0:  # otherwise the largest ratio is farther out than `at`
             assert ratio.max() >= math.exp(-0.05)
-
-
-@pytest.mark.rotates(6)
-@pytest.mark.parametrize("k", [3, 4, 5])
-def test_no_other_biases_do_worse(k: int) -> None:
-    """No biases on a grid with Σb = 0 and Σ|b| ≤ 2 give a larger error than ±1 in two cells.
-
-    The witness draws the noise.
-    """
-    z = witness(k, 20_000, seed=7) * 0.5
-    axis = np.linspace(-1.0, 1.0, 5)
-    grid = np.array(list(itertools.product(axis, repeat=k - 1)))
-    grid = np.column_stack([grid, -grid.sum(axis=1)])
-    grid = grid[np.abs(grid).sum(axis=1) <= 2.0 + 1e-12]
-    worst = np.array([1.0, -1.0, *(0.0,) * (k - 2)])
-    for alpha in (0.8, 1.5, 2.5):
-        within = np.array([(np.abs(z + row).max(axis=1) <= alpha).mean() for row in grid])
-        least = (np.abs(z + worst).max(axis=1) <= alpha).mean()
-        assert least <= within.min() + 6.0 * 0.5 / math.sqrt(len(z))
 
 
 @pytest.mark.parametrize("k", [3, 5, 12])
@@ -242,63 +182,6 @@ def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assu
     assert squares == pytest.approx(2.0 * float(mean.mse(one, assumption)), rel=1e-12)
 
 
-@pytest.mark.parametrize("k", [3, 5, 30, 100])
-@pytest.mark.parametrize("shift", [0.0, 0.05])
-@pytest.mark.parametrize("square", [0.0, 0.0004])
-def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> None:
-    """One cell's noise plus a Gaussian sampling error exceeds its bound as rarely as stated.
-
-    The Gaussian tail is below Hoeffding's bound for the sample.
-    """
-    z, scale = witness(k, 60_000, seed=k), 0.02
-    data = np.random.default_rng(1).normal(0.0, math.sqrt(square) / 2.0, len(z))
-    error = np.abs(shift + data + scale * z[:, 0])
-    for beta in (0.6, 0.1, 0.01):
-        alpha = ClosedNoise(k).deviation(shift, square, scale, beta)
-        missed = int((error > alpha).sum())
-        assert missed <= beta * len(z) + 6.0 * math.sqrt(beta * len(z)) + 6.0
-        if square == 0.0 and k <= 64 and beta < 0.5:
-            assert missed >= beta * len(z) - 6.0 * math.sqrt(beta * len(z)) - 6.0
-
-
-@pytest.mark.rotates(6)
-@pytest.mark.parametrize("k", [2, 3, 6, 25])
-@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
-def test_bands_hold_and_are_narrower_than_with_independent_noise(
-    k: int, assumption: Assumption
-) -> None:
-    """Bands cover all shares of 40 people with two different weights, in all cells or in two.
-
-    The witness draws the noise.
-    """
-    rng, runs = np.random.default_rng(3), 40_000
-    made = Weighing(np.array([0.01, 0.04]), np.array([20, 20]), 0.03, closed=ClosedNoise(k))
-    people = np.repeat(made.weights, made.counts)
-    for shares in (np.full(k, 1.0 / k), np.array([0.5, 0.5, *(0.0,) * (k - 2)])):
-        data = rng.choice(k, size=(runs, 40), p=shares)
-        truth = np.broadcast_to(shares, (runs, k))
-        if assumption == UNRELATED:
-            one = np.sort(data[0])
-            data = rng.permuted(np.tile(one, (runs, 1)), axis=1)
-            truth = np.broadcast_to(np.bincount(one, minlength=k) / 40.0, (runs, k))
-        hits = np.stack([(data == j) @ people for j in range(k)], axis=1)
-        errors = hits + 0.03 * witness(k, runs, seed=9)[:runs] - truth
-        far = np.abs(errors).max(axis=1)
-        for beta in (0.3, 0.05):
-            allowed = beta * runs + 6.0 * math.sqrt(beta * runs) + 6.0
-            for bound in (cells.band, cells.quantile):
-                assert (far > bound(made, assumption, k, 1.0 - beta)).sum() <= allowed
-        squares = np.square(errors).sum(axis=1)
-        worst = float(cells.squares(made, assumption, k))
-        assert squares.mean() <= worst + 6.0 * squares.std() / math.sqrt(runs)
-        largest_ = cells.largest_square(made, assumption, k)
-        assert np.square(far).mean() <= largest_ + 6.0 * np.square(far).std() / math.sqrt(runs)
-    apart = Weighing(made.weights, made.counts, 0.03)
-    for bound in (cells.band, cells.quantile):
-        assert bound(made, assumption, k, 0.95) < bound(apart, assumption, k, 0.95)
-    assert cells.largest_square(made, assumption, k) < cells.largest_square(apart, assumption, k)
-
-
 def test_integers_take_their_part_of_the_error_probability() -> None:
     made = Weighing(np.array([0.1]), np.array([10]), 0.02, closed=ClosedNoise(40))
     fine, coarse = (WeighedCells(made, slack, 40) for slack in (1e-12, 1e-4))
@@ -316,27 +199,6 @@ def test_it_is_written_and_read_back() -> None:
     made = Weighing(np.array([0.5]), np.array([2]), 0.1, closed=ClosedNoise(7))
     again = from_plain(to_plain(made))
     assert again.closed == ClosedNoise(7)
-
-
-@pytest.mark.rotates(6)
-@pytest.mark.parametrize(
-    "assumption",
-    [Assumption(a, r) for a in ("people", "population") for r in (True, 0.1, False)],
-    ids=str,
-)
-def test_two_categories_have_one_error(assumption: Assumption) -> None:
-    """Both shares have the same error, so band, cap and risk equal those of a mean."""
-    made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(2))
-    one = Weighing(made.weights, made.counts, 0.01)
-    exact = float(mean.mse(one, assumption))
-    assert cells.largest_square(made, assumption, 2) == pytest.approx(exact, rel=1e-6)
-    one_error = mean.quantile(one, assumption, 0.9)
-    assert cells.band(made, assumption, 2, 0.9) == pytest.approx(one_error, rel=1e-9)
-    budgets = ORDINARY["half strict"]
-    for loss, word in (("pac", "pac"), ("largest", "mse")):
-        table = allocate_for(budgets, CellsGoal(assumption, loss, 0.95, 2), "optimal")
-        single = allocate_for(budgets, MeanGoal(assumption, word, 0.95), "optimal")
-        assert table.risk == pytest.approx(single.risk, rel=1e-6)
 
 
 @pytest.mark.parametrize(("k", "joined"), [(3, False), (8, False), (400, True)])

@@ -106,7 +106,6 @@ def agree(seen: int, probability: float) -> bool:
     return bool(low <= seen <= binom.isf(5e-10, DRAWS, min(probability, 1.0)))
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("cells", [3, 4, 9])
 def test_tables_that_are_drawn_have_these_tails(cells: int) -> None:
     z = noises(cells, cells)
@@ -119,17 +118,6 @@ def test_tables_that_are_drawn_have_these_tails(cells: int) -> None:
     assert agree(int((summed > 1.2).sum()), tail(of_a_sum(cells), 0, 1.2))
     # Power: the test rejects the tail of a difference if the draws are those of a sum.
     assert not agree(int((summed > 1.2).sum()), tail(of_means(cells), LAST, 1.2))
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("cells", [4, 5, 11, 40])
-def test_four_cells_that_are_drawn_have_these_tails(cells: int) -> None:
-    z = noises(cells, 20 + cells)
-    for coefficients in ((0.5, -0.5, -0.5, 0.5), (1.9, -0.1, -0.6, 1.2), (2.0, 0.0, -0.5, 0.0)):
-        law, unit = of_four(cells, coefficients)
-        combined = z[:, :4] @ np.array(coefficients)
-        for t in (0.5, 2.0, 4.5):
-            assert agree(int((combined > t).sum()), tail(law, 0, t / unit))
 
 
 def test_four_of_many_cells_are_never_below_what_they_are() -> None:

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from epsilons.risk.margins import Estimated
 from epsilons.risk.moments.forms import Sizes, VariedForms, WeighedForms, deviation, squares_near
@@ -217,29 +216,6 @@ def check(case: Case, runs: int, confidence: float = 0.8) -> None:
     coverage.check(each_run(case, runs, confidence), runs, stated, 1e-9)
 
 
-@pytest.mark.statistical
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("case", CASES)
-def test_intervals_and_all_their_bounds_hold(case: Case) -> None:
-    check(case, 25)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_intervals_and_all_their_bounds_hold_in_20_000_runs(case: Case) -> None:
-    check(case, 20_000)
-
-
-def test_tests_of_forms_are_sharper() -> None:
-    """Correlated columns: intervals of all moments are narrower than those of `WeighedTests`."""
-    for assumption in (UNRELATED, POPULATION):
-        [(new, *_)] = drawn(Case("line", 4000, 400), 1, 1e-4)
-        old = WeighedTests(new.weighing, 0.0, 0.0, new.drawn)
-        for name, part in (("covariance", 0.8), ("slope", 0.6)):
-            wide = [np.ptp(getattr(each, name)(assumption, 0.95).interval) for each in (new, old)]
-            assert wide[0] < part * wide[1], (name, wide)
-
-
 def test_the_error_of_a_mean_is_that_of_values_with_its_variance() -> None:
     """A bound on a mean and a bound on a variance make each other smaller."""
     whole = replace(weighed(2000, 200, 2e-4), closed=None)
@@ -255,24 +231,6 @@ def test_the_error_of_a_mean_is_that_of_values_with_its_variance() -> None:
         assert margin.far(line, assumption, 0.01 * 0.05) <= off * (1.0 + 1e-9)
         new, old = (each.variance(0, assumption, 0.95) for each in (margin, former))
         assert new.high - new.low < 0.95 * (old.high - old.low)
-
-
-@pytest.mark.long
-@pytest.mark.statistical
-@pytest.mark.parametrize(("n", "strict", "sampled"), [(20, 1, False), (400, 40, True)])
-def test_variances_with_atoms_are_covered(n: int, strict: int, sampled: bool) -> None:
-    """Values at both ends and in the middle: their squares spread as far as they can."""
-    rng = np.random.default_rng([9, n])
-    whole = replace(weighed(n, strict, 0.2 / n), closed=None)
-    each = np.repeat(whole.weights, whole.counts)
-    x = rng.choice([-0.5, 0.0, 0.5], n, p=[0.15, 0.7, 0.15])
-    assumption, runs, hits = POPULATION if sampled else UNRELATED, 60, 0
-    for first, second in rng.laplace(size=(runs, 2)) * whole.scale:
-        values = x[rng.integers(0, n, n) if sampled else rng.permutation(n)]
-        seen = np.array([each @ values + first, each @ np.square(values) + second / 3.0])
-        found = VariedForms(whole, 0.0, 0.0, seen, 1.0 / 3.0).variance(0, assumption, 0.8)
-        hits += found.low <= x.var() <= found.high
-    assert binom.cdf(hits, runs, 0.8) > 1e-9
 
 
 def test_equal_weights_of_these_people_need_no_squares() -> None:
@@ -291,53 +249,7 @@ def noisy(scale: float, seen: tuple[float, float]) -> VariedForms:
     return VariedForms(whole, 0.0, 0.0, np.array(seen), 1.0 / 3.0)
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize(("scale", "m"), [(0.001, 0.2), (0.02, -0.12), (0.02, 0.0), (0.03, 0.45)])
-def test_a_variance_is_tested_with_each_mean(scale: float, m: float) -> None:
-    """Ends agree with a search over 400 means and draws of both noises, within 5 %."""
-    beta, v = 0.1, 0.05
-    found = noisy(scale, (m, v + m * m)).variance(0, RELATED, 1.0 - beta)
-    first, second = np.random.default_rng(4).laplace(size=(2, 60_000)) * scale
-    second /= 3.0
-    off, plain = scale * math.log(1.0 / (0.01 * beta)), scale / 3.0 * math.log(1.0 / (0.02 * beta))
-    mu = np.linspace(max(m - off, -0.5), min(m + off, 0.5), 400)
-    far = np.array(
-        [np.quantile(np.abs(second - 2.0 * each * first), 1.0 - 0.94 * beta) for each in mu]
-    )
-    middle = v + np.square(m - mu)
-    high = np.minimum(np.minimum(middle + far, v + m * m + plain - mu * mu), 0.25 - mu * mu).max()
-    low = np.maximum(middle - far, v + m * m - plain - mu * mu).min()
-    low = max(low, 0.0)
-    assert high - 0.01 * (high - low) <= found.high <= high + 0.05 * (high - low)
-    assert low - 0.05 * (high - low) <= found.low <= low + 0.01 * (high - low)
-    assert found.low <= found.value <= found.high
-
-
-def noisy_runs(m: float, runs: int, part: float) -> Iterator[dict[str, Callable[[], bool]]]:
-    """80 % intervals of variances. Their noise is stated as this part of the true noise."""
-    v, scale = 0.02, 0.1
-    rng = np.random.default_rng([3, round(100 * m) + 50])
-    for first, second in rng.laplace(size=(runs, 2)) * scale:
-        margin = noisy(part * scale, (m + first, v + m * m + second / 3.0))
-        yield {"variance": partial(covers, margin.variance, 0, RELATED, 0.8, true=v)}
-
-
 MEANS: Final = pytest.mark.parametrize("m", [0.0, 0.15, -0.47])
-
-
-@MEANS
-@pytest.mark.statistical
-def test_noisy_variances_are_covered(m: float) -> None:
-    """The noise of the mean is as large as the standard deviation. Power: less noise is noticed."""
-    coverage.check(noisy_runs(m, 80, 1.0), 80, 0.8, 1e-9)
-    with pytest.raises(AssertionError, match="variance"):
-        coverage.check(noisy_runs(m, 80, 0.1), 80, 0.8, 1e-9)
-
-
-@MEANS
-@pytest.mark.slow
-def test_noisy_variances_are_covered_in_20_000_runs(m: float) -> None:
-    coverage.check(noisy_runs(m, 20_000, 1.0), 20_000, 0.8, 1e-9)
 
 
 def test_impossible_draws_have_intervals_within_the_range() -> None:

@@ -273,27 +273,6 @@ def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
     assert found == pytest.approx(worst + least, rel=1e-6)
 
 
-@pytest.mark.parametrize(("means", "most"), [((0.5, 0.5), 0.9), ((0.2, 0.3), 1.0)])
-def test_a_difference_beside_two_releases_by_hand(means: tuple[float, float], most: float) -> None:
-    """The interval of a difference is not wider than one computed from two separate releases.
-
-    There are two groups of 2,000 people, with δ = 0.05. Each separate release uses everyone's full
-    budget and the best cap, and each of the two intervals gets half of β.
-    """
-    caps = np.geomspace(0.1, 2.0, 25)
-    by_hand = min(2.0 * mean.quantile(_alone(cap), LITTLE, 0.975) for cap in caps.tolist())
-    ours = min(
-        float(width(groups(*means, cap=cap).difference(0, 1, UNIT, LITTLE, 0.95))) / 2.0
-        for cap in (0.15, 0.2)
-    )
-    assert ours <= most * by_hand
-
-
-def _alone(cap: float) -> Weighing:
-    spent, counts = np.minimum(CONSENT, cap), np.full(3, 667)
-    return Weighing(spent / (spent @ counts), counts, 1.0 / float(spent @ counts))
-
-
 # An unknown number of people.
 
 

@@ -29,7 +29,6 @@ def made(noise: float, square: float) -> LocatedSquares:
     return LocatedSquares(PICTURE, weighing, 1e-9, square)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("reach", [0.3, 1.0, 2.5, 8.0])
 @pytest.mark.parametrize("off", [0.0, 0.4, 2.0])
 def test_moments_of_cut_values(reach: float, off: float) -> None:

@@ -284,7 +284,6 @@ def misses_of_what_weights_hide(margin: type[LorenzSpread], runs: int) -> int:
     return found
 
 
-@pytest.mark.statistical
 def test_a_spread_that_weights_hide_is_noticed() -> None:
     """At 5 % each, more than 28 misses in 200 runs have probability below 10⁻⁶."""
     assert misses_of_what_weights_hide(LorenzSpread, 200) <= 28

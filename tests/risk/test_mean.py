@@ -228,19 +228,6 @@ def excess(made: Weighing, assumption: Assumption, alpha: float, rng: np.random.
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("coins", [False, True], ids=["surely", "coins"])
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-def test_a_quantile_is_not_exceeded_more_often_than_it_says(
-    assumption: Assumption, coins: bool, seed: int
-) -> None:
-    made = weighing(seed, most=5, coins=coins)
-    rng = np.random.default_rng(seed)
-    for beta in BETAS:
-        alpha = risk.quantile(made, assumption, 1.0 - beta)
-        assert excess(made, assumption, alpha, rng) <= beta * (1.0 + 1e-9)
-
-
 @pytest.mark.parametrize("ratio", [1e-8, 1e-3, 0.1, 0.9, 3.0, 40.0, 1e3, 1e8])
 @pytest.mark.parametrize("beta", BETAS)
 def test_a_deviation_integrates_hoeffdings_tail_against_the_noise(

@@ -96,23 +96,6 @@ WEIGHINGS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("name", WEIGHINGS)
-def test_no_population_is_beyond_more_often_than_bounded(name: str, law: str) -> None:
-    weighing = WEIGHINGS[name]
-    bound = NearlyGaussian(weighing, VARIANCES)
-    deviation = 0.5 * math.sqrt(weighing.square) + weighing.scale
-    at = deviation * np.array([0.02, 0.3, 1.0, 2.0, 3.5])
-    found = np.array([bound.beyond(a) for a in at.tolist()])
-    for p in SHARES[5::9].tolist():
-        values, chances = law_of(law, p)
-        variance = float(chances @ (values - p) ** 2)
-        piece = int(np.searchsorted(VARIANCES, variance * (1.0 - 1e-12))) - 1
-        if piece < 0:
-            continue
-        assert (missed(weighing, law, p, at) <= found[:, piece] + 1e-11).all()
-
-
 @pytest.mark.parametrize(
     ("name", "part"),
     [("six hundred", 2e-3), ("six hundred, eight cells", 4e-3), ("equal", 3e-3)],
@@ -141,28 +124,6 @@ def test_a_lattice_that_noise_does_not_hide_is_counted() -> None:
     exact = float(missed(weighing, "two points", 0.5, at)[0])
     assert exact > gaussian + 0.01
     assert exact <= float(NearlyGaussian(weighing, np.array([0.2499, 0.25])).beyond(0.0099)[0])
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 7, 30, 64, 65, 400])
-def test_waves_of_noise_that_sums_to_zero_are_those_of_its_density(k: int) -> None:
-    noise = ClosedNoise(k)
-    for theta in (0.01, 0.7, 3.0, 12.0):
-        # E cos(θz) = 1 − 2θ·∫ sin(θa)·P(z > a) da.
-        tail = integrate.quad(
-            lambda a: float(noise.exceeds(a)), 0.0, 60.0, weight="sin", wvar=theta, limit=400
-        )[0]
-        # For more than 64 cells, the larger tails of Laplace noise are used as bounds.
-        room = 1e-9 if k <= 64 else 2.0 / k
-        assert float(noise.wave(np.array([theta]))[0]) == pytest.approx(
-            1.0 - 2.0 * theta * tail, abs=room
-        )
-    wave = noise.wave(np.geomspace(1e-3, 1e4, 400))
-    assert (wave > 0.0).all()
-    assert (np.diff(wave) < 0.0).all()
-    for start in (0.3, 5.0, 100.0):
-        fine = np.geomspace(start, 1e6 * start, 40001)
-        rest = float(np.trapezoid(noise.wave(fine) / fine, fine))
-        assert rest * (1.0 - 1e-6) <= noise.waves_beyond(start) <= 30.0 * rest + 1e-12
 
 
 def test_waves_of_many_cells_are_an_integral() -> None:

@@ -17,12 +17,9 @@ from scipy import integrate, special
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.draws.noise import DiscreteLaplace, Hourglass, Laplaces, Staircase, Staircase2D
+from epsilons.draws.noise import Hourglass, Laplaces, Staircase, Staircase2D
 from epsilons.risk.means import ratio
-from epsilons.risk.means.ratio import Difference
 from epsilons.risk.tails import pieces
-
-pytestmark = pytest.mark.statistical
 
 STEPS = 2**40
 TAIL = 1e-9
@@ -37,19 +34,6 @@ LAWS: dict[str, Any] = {
     "staircase2d 0.5": Staircase2D.best(Fraction(1, 2), STEPS),
     "staircase2d 4": Staircase2D.best(4, STEPS),
 }
-
-
-RUNS_OF = {
-    "hourglass 0.5": 6,
-    "hourglass 2": 15,
-    "hourglass 8": 25,
-    "staircase2d 0.5": 5,
-    "staircase2d 4": 12,
-}
-"""The number of runs for slow distributions.
-
-`test_intervals_hold_the_truth_in_many_runs` has more.
-"""
 
 
 def weight_of(law: Any) -> int:
@@ -152,28 +136,6 @@ def test_below_a_rate_stairs_are_compared_with_laplace_noise(rate: float) -> Non
                 assert bound <= seen / RUNS * 1.35 + 3e-3
 
 
-@pytest.mark.parametrize("ratio_of_scales", [0.0, 0.3, 0.99, 0.9995, 1.0])
-@pytest.mark.parametrize("sigma", [0.0, 0.5, 4.0])
-def test_the_sum_of_two_laplace_variables(ratio_of_scales: float, sigma: float) -> None:
-    a, b = 1.5, 1.5 * ratio_of_scales
-    made = Difference(a, b, 0.0)
-    x = np.linspace(-90.0, 90.0, 60_001)
-    step = x[1] - x[0]
-    density = np.exp(-np.abs(x) / a) / (2.0 * a)
-    if b > 0.0:
-        # The convolution has a closed form; here it is computed numerically.
-        other = np.exp(-np.abs(x) / b) / (2.0 * b)
-        size = 2 * len(x)
-        product = np.fft.irfft(np.fft.rfft(density, size) * np.fft.rfft(other, size), size)
-        density = product[len(x) // 2 : len(x) // 2 + len(x)] * step
-    density /= density.sum() * step
-    for alpha in (0.4, 2.0, 7.0, 15.0):
-        short = np.maximum(alpha - x, 0.0)
-        h = (x > alpha) * 1.0 if sigma == 0.0 else np.exp(-(short**2) / (2.0 * sigma**2))
-        exact = float(density @ h * step)
-        assert made.tail(alpha, sigma) == pytest.approx(exact, rel=5e-3)
-
-
 @pytest.mark.parametrize("more", [0, 1, 4, 19])
 @pytest.mark.parametrize("b", [0.1, 0.5, 1.0])
 def test_the_sum_of_many_laplace_variables_is_bounded(more: int, b: float) -> None:
@@ -255,35 +217,6 @@ def missed(
     return misses, float(np.median(widths))
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("n", [5, 20, 100, 10_000])
-def test_intervals_hold_the_truth(name: str, n: int) -> None:
-    check_coverage(name, n, RUNS_OF.get(name, 80), every=len(str(n)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("n", [5, 20, 100, 10_000])
-def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
-    check_coverage(name, n, 150, every=0)
-
-
-def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
-    """Check the coverage for all kinds of data, or for a few kinds if the distribution is slow."""
-    law = LAWS[name]
-    kinds = ("drawn, two points", "drawn, uniform", "drawn, rare", "these, half", "these, none")
-    for place, (kind, confidence) in enumerate(
-        zip(kinds, (0.9, 0.95, 0.9, 0.95, 0.9), strict=True)
-    ):
-        if every and name in RUNS_OF and (place + every) % 3:
-            continue
-        misses, width = missed(law, n, kind, confidence, runs, 1000 * n + place)
-        assert binom.sf(misses - 1, runs, 1.0 - confidence) > TAIL
-        if n == 10_000:
-            scale = 1.0 / float(law.rate) if weight_of(law) == 1 else 1.0
-            assert width < (0.06 if kind.startswith("drawn") else 0.0) + 12.0 * scale / n
-
-
 @pytest.mark.parametrize("rate", [50, 800, 2**20])
 def test_rates_beyond_all_floats_are_ordinary(rate: int) -> None:
     for kind in (Hourglass, Staircase2D):
@@ -317,31 +250,6 @@ def test_intervals_grow_with_confidence_and_shrink_with_people() -> None:
     assert width(1e3, 0.9, 0) < width(1e3, 0.9, 1) < width(1e3, 0.9, 5)
     # With many people, noise is negligible, and the interval is as wide as Hoeffding's bound.
     assert width(1e6, 0.95) == pytest.approx(2 * math.sqrt(math.log(2 / 0.05) / 2e6), rel=0.03)
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("cells", [2, 5, 20])
-def test_intervals_of_shares_of_few_people_hold_the_truth(cells: int) -> None:
-    n, confidence, runs, scale = 20, 0.9, 60, 1.0
-    rng = np.random.default_rng([cells, n])
-    law = DiscreteLaplace(2**20)
-    shares = rng.dirichlet(np.ones(cells))
-    shares[0], shares[1] = shares[0] + shares[1], 0.0
-    fixed = np.floor(shares * n)
-    fixed[0] += n - fixed.sum()
-    for largest in (0.0, 1.0):
-        truth = shares if largest else fixed / n
-        misses = np.zeros(cells)
-        for run in range(runs):
-            counts = rng.multinomial(n, shares).astype(float) if largest else fixed
-            noise = law.draw(ep.Seeded(run), cells) / 2**20
-            noisy = counts + noise
-            noises = ratio.OwnTotal(scale, cells)
-            low, high = ratio.share_intervals(
-                noisy, float(noisy.sum()), noises, largest=largest, confidence=confidence
-            )
-            misses += (truth < low) | (truth > high)
-        assert (binom.sf(misses - 1, runs, 1.0 - confidence) > TAIL).all()
 
 
 @pytest.mark.parametrize("rate", [0.11, 0.3, 2.0])

@@ -144,7 +144,6 @@ def populations(apart: float, steps: int = 8) -> Iterator[tuple[Floats, float]]:
 ASKED = [Assumption("population", related) for related in (True, 0.1, 0.35, 0.8)]
 
 
-@pytest.mark.rotates(4)
 @pytest.mark.parametrize("assumption", ASKED)
 def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> None:
     """The error of every population of pairs is at most the bound, on average over all samples.
@@ -224,7 +223,6 @@ def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
     return float(optimize.brentq(excess, shift, shift + 40.0 * (sigma + scale), xtol=1e-10))
 
 
-@pytest.mark.rotates(4)
 @pytest.mark.parametrize("beta", [0.1, 0.01])
 @pytest.mark.parametrize("apart", [0.02, 0.2, 1.0])
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(

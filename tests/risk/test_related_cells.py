@@ -7,11 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize, stats
+from scipy import integrate, stats
 
 from epsilons.risk import Weighing, cells
 from epsilons.risk.cells import largest_square as square_of
-from epsilons.risk.goals import CellsGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption
 from epsilons.types import Floats
 
@@ -46,55 +45,6 @@ STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
-
-
-@pytest.mark.parametrize(("k", "apart", "steps"), [*FEW, (6, 0.5, 2), (6, 0.4, 2)])
-@pytest.mark.parametrize("scale", [0.05, 0.5])
-def test_the_cells_that_are_said_to_be_moved_do_worst(
-    k: int, apart: float, steps: int, scale: float
-) -> None:
-    every = biases_on_a_grid(k, apart, steps)
-    for beta in (0.5, 0.1, 0.001):
-        a = cells.largest_quantile(1.0, scale, k, beta, apart)
-        missed = float((1.0 - within(every, scale, a)).max())
-        assert missed == pytest.approx(beta, rel=1e-6)
-    worst = every[np.argmin(within(every, scale, apart + scale))]
-    found = cells.mean_square(1.0, scale, k, apart)
-    assert found == pytest.approx(mean_square(worst, scale), rel=1e-5)
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize(("k", "apart"), [(3, 0.25), (3, 0.5), (4, 0.25), (4, 0.5), (2, 0.75)])
-def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
-    k: int, apart: float
-) -> None:
-    """The error is the maximum over all shares at two budget levels that differ by at most δ.
-
-    There are two levels of four people, and shares are multiples of ¼.
-    """
-    weights, scale = np.array([0.05, 0.2]), 0.04
-    made = Weighing(weights, np.array([4, 4]), scale)
-    assumption = Assumption("people", apart)
-    shares = np.array([s for s in itertools.product(range(5), repeat=k) if sum(s) == 4]) / 4.0
-    biases = np.array(
-        [
-            0.2 * strict + 0.8 * generous - (strict + generous) / 2.0
-            for strict, generous in itertools.product(shares, repeat=2)
-            if np.abs(strict - generous).max() <= apart + 1e-12
-        ]
-    )
-    for confidence in (0.5, 0.95):
-        for bound in (cells.quantile, cells.band):
-            a = bound(made, assumption, k, confidence)
-            missed = float((1.0 - within(biases, scale, a)).max())
-            assert missed == pytest.approx(1.0 - confidence, rel=1e-6)
-    worst = biases[np.argmin(within(biases, scale, 2.0 * scale))]
-    assert square_of(made, assumption, k) == pytest.approx(mean_square(worst, scale), rel=1e-5)
-    alone = cells.share_error(made, assumption, 0.9)
-    law = stats.laplace(scale=scale)
-    bias = float(np.abs(biases).max())
-    assert law.sf(alone - bias) + law.cdf(-alone - bias) == pytest.approx(0.1, rel=1e-6)
-    assert not CellsGoal(assumption, "largest", 0.9, k).is_exact(made)
 
 
 N = 30
@@ -185,49 +135,6 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     expected = integrate.quad(lambda m: (part + scale * m) ** 2 * density(m), 0.0, 60.0)[0]
     found = square_of(made, Assumption("population", related), k)
     assert found == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("k", [3, 20])
-@pytest.mark.parametrize("related", [True, 0.02])
-def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
-    k: int, related: bool | float
-) -> None:
-    """The quantile is a union bound. No other split of β is better by more than 5 %."""
-    made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
-    n, beta, apart = 350, 0.05, float(related)
-    law = stats.laplace(scale=made.scale)
-
-    def sampling(square: float, part: float) -> float:
-        """Return Hoeffding's bound for each cell and side."""
-        return float(
-            optimize.brentq(lambda s: 2.0 * k * math.exp(-2.0 * s * s / square) - part, 1e-9, 5.0)
-        )
-
-    def noise(part: float) -> float:
-        return float(
-            optimize.brentq(lambda a: 1.0 - (1.0 - 2.0 * law.sf(a)) ** k - part, 1e-9, 1.0)
-        )
-
-    def people(part: float) -> float:
-        """Return the error if two cells have opposite biases and the others have none."""
-        row = np.array([[made.bias, -made.bias, *(0.0,) * (k - 2)]])
-        return float(
-            optimize.brentq(lambda a: 1.0 - float(within(row, made.scale, a)[0]) - part, 1e-9, 2.0)
-        )
-
-    errors = []
-    square = float(made.counts @ made.weights**2)
-    for part in beta * np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8]):
-        outer = sampling(1.0 / n, part)
-        errors.append(people(beta - part) + outer)
-        if related is not True:
-            for inner in np.arange(1, 20) / 20.0 * (beta - part):
-                near = sampling(square, inner) + noise(beta - part - inner)
-                errors.append(apart * made.bias + near + apart * outer)
-    found = cells.quantile(made, Assumption("population", related), k, 1.0 - beta)
-    assert min(errors) * (1.0 - 1e-6) <= found <= 1.05 * min(errors)
-    assert found == cells.band(made, Assumption("population", related), k, 1.0 - beta)
 
 
 @pytest.mark.parametrize("keep", [None, 0.5])

@@ -12,11 +12,8 @@ from scipy import stats
 
 import epsilons as ep
 from epsilons import risk
-from epsilons.budgets.allocation import best_cap
-from epsilons.budgets.allocation.rules import capped, weighing_of
 from epsilons.errors import ArgumentError
-from epsilons.risk import INDEPENDENT, Weighing
-from epsilons.risk.goals import MeanGoal
+from epsilons.risk import Weighing
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
@@ -175,21 +172,6 @@ def test_a_smaller_spread_is_never_worse(assumption: Assumption) -> None:
     # For a spread near ½ the error equals the worst case.
     near, worst = float(risk.mse(one, assumption, 0.499999)), float(risk.mse(one, assumption))
     assert near == pytest.approx(worst, rel=1e-4)
-
-
-@pytest.mark.parametrize("loss", ["mse", "pac"])
-@pytest.mark.parametrize("assumption", ANSWERS, ids=str)
-def test_the_cap_is_the_best_for_such_data(assumption: Assumption, loss: str) -> None:
-    budgets = ep.Budgets({0.05: 300, 0.3: 500, 1.0: 150, 4.0: 50})
-    goal = MeanGoal(assumption, loss, 0.95, 0.08)
-
-    def error(cap: float) -> float:
-        return goal.risk(weighing_of(budgets, capped(budgets, cap)))
-
-    found = error(best_cap(budgets, goal, INDEPENDENT))
-    least = min(error(cap) for cap in np.geomspace(0.05, 4.0, 400).tolist())
-    assert found <= least * (1.0 + 1e-6)
-    assert replace(goal, spread=0.5) == goal.worst
 
 
 def test_a_threshold_is_the_best_for_such_data() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for, best_cap
+from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.budgets.allocation.rules import weighing_of
 from epsilons.budgets.levels import Budgets
-from epsilons.risk import INDEPENDENT, ClosedNoise, Moments, Weighing, cells
+from epsilons.risk import ClosedNoise, Moments, Weighing, cells
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
@@ -192,32 +191,6 @@ def test_two_categories_have_the_cap_of_the_mean(profile: str, assumption: Assum
     assert table.risk == pytest.approx(2.0 * one.risk, rel=1e-9)
 
 
-@pytest.mark.parametrize("k", [2, 5, 20, 100])
-@pytest.mark.parametrize("profile", ["half strict", "odd and few"])
-@pytest.mark.parametrize(
-    "assumption",
-    [Assumption(a, r) for a in ("people", "population") for r in (True, 0.05, False)],
-    ids=str,
-)
-def test_no_cap_of_a_scan_has_fewer_squares(assumption: Assumption, profile: str, k: int) -> None:
-    budgets = ORDINARY[profile]
-    goal = CellsGoal(assumption, "mse", 0.95, k)
-    levels, counts = budgets.levels, budgets.counts
-    for noise in (goal.noise, INDEPENDENT):
-        cap = best_cap(budgets, goal, noise)
-
-        def squares(cap: float, noise: object = noise) -> float:
-            spent = np.minimum(levels, cap)
-            total = float(counts @ spent)
-            closed = ClosedNoise(k) if noise != INDEPENDENT else None
-            scale = (2.0 if noise != INDEPENDENT else 1.0) / total
-            return float(goal.risk(Weighing(spent / total, counts, scale, closed=closed)))
-
-        finite = levels[(levels > 0) & np.isfinite(levels)]
-        scan = np.geomspace(finite[0], finite[-1], 401).tolist()
-        assert squares(cap) <= min(map(squares, scan)) * (1.0 + 1e-9)
-
-
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 @pytest.mark.parametrize("name", FREQUENCY_RULES)
 def test_the_noise_of_a_rule_sums_to_zero(name: str, assumption: Assumption) -> None:
@@ -265,20 +238,3 @@ def test_largest_is_refused_for_a_mean() -> None:
     for call in calls:
         with pytest.raises(ep.errors.ArgumentError, match=r"loss='largest' is for frequencies"):
             call()
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("loss", ["mse", "largest", "pac"])
-def test_a_plan_tells_the_typical_error_of_a_category(loss: str) -> None:
-    people = {0.1: 500, 1.0: 500}
-    plan = ep.plan(people, statistic="frequencies", categories=5, loss=loss, **asdict(UNRELATED))
-    best = ep.allocate(
-        people, statistic="frequencies", categories=5, loss=loss, **asdict(UNRELATED)
-    )
-    squared = "largest" if loss == "largest" else "mse"
-    risk = CellsGoal(UNRELATED, squared, 0.95, 5).risk(best.weighing)
-    typical = math.sqrt(risk if loss == "largest" else risk / 5)
-    assert plan[plan.best].rmse == pytest.approx(typical, rel=1e-12)
-    assert plan.lower_bound <= (plan[plan.best].pac if loss == "pac" else typical)
-    words = "of the largest error" if loss == "largest" else "of the error of a category"
-    assert words in " ".join(plan.details().split())

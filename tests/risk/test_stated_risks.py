@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 
 import epsilons as ep
-from epsilons import theory
 from epsilons.draws.noise import Laplaces
 from epsilons.risk import cells
 from epsilons.risk.counted import LevelCount
@@ -25,7 +24,6 @@ from epsilons.risk.margins import RatioCells
 from epsilons.risk.means import ratio
 from epsilons.risk.ranges import Picture
 from epsilons.risk.weighing import SAMPLE, Assumption
-from epsilons.types import Floats
 
 N = 400
 EPSILON = np.repeat([0.5, 2.0], [300, 100])
@@ -49,65 +47,6 @@ CASES: dict[str, Any] = {
         **on,
     ),
 }
-
-
-def of_people(weights: Floats, about: str, related: Any) -> float:
-    """Return the largest squared error of a weighted mean on a unit range, without noise."""
-    n = len(weights)
-    bias = float(np.abs(weights - 1.0 / n).sum()) / 2.0
-    square, apart = float(weights @ weights), float(np.sum((weights - 1.0 / n) ** 2))
-    sample = 0.5 / math.sqrt(n)
-    if about == "people":
-        # The variance is largest if half of the values are at each end of the range. This is not
-        # possible for an odd number of values.
-        largest = 0.25 * (1.0 - (n % 2) / n**2)
-        return largest * n / (n - 1) * apart if related is False else (related * bias) ** 2
-    if related is False:
-        return 0.25 * square
-    within = 0.25 * square + (related * (bias + sample)) ** 2
-    return (bias + sample) ** 2 if related is True else min((bias + sample) ** 2, within)
-
-
-def noise_and_reach(case: str, release: ep.Release, spent: float) -> tuple[float, float]:
-    """Return the variance of the noise, and the length of the range of what is averaged."""
-    margin: Any = release.estimate.margin
-    if case == "mean":
-        return 2.0 / spent**2, 1.0
-    if case == "variance":
-        # The sum has 4/3 of the noise of a mean alone, and the sum of squares has a third of that.
-        off = float(margin.moments.drawn[0])
-        return 2.0 * (4.0 / 3.0 / spent) ** 2 * (1.0 / 9.0 + 4.0 * off**2), (0.5 + abs(off)) ** 2
-    line, even = np.array([0.5, 0.0, -0.5]), np.ones(3)
-    a, b = np.kron(line, even), np.kron(even, line)
-    first, second = float(a @ margin.shares), float(b @ margin.shares)
-    # Nine noises that sum to zero, each with this variance; one person changes two cells.
-    each = (2.0 / spent) ** 2 * (8.0 * 17.0) / (9.0 * 10.0)
-    values = (a - first) * (b - second)
-    noise = each * 9.0 / 8.0 * float(np.sum((values - values.mean()) ** 2))
-    ends = [(x - first) * (y - second) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
-    return noise, max(ends) - min(ends)
-
-
-@pytest.mark.always
-@pytest.mark.parametrize(("about", "related"), ASSUMED)
-@pytest.mark.parametrize("case", CASES)
-def test_risks_are_noise_and_people(case: str, about: str, related: Any) -> None:
-    release = CASES[case](epsilon=EPSILON, about=about, related=related, source=ep.Seeded(2))
-    unit = {"mean": 40.0, "variance": 1600.0, "covariance": 200.0, "public groups": 40.0}[case] ** 2
-    if case == "public groups":
-        expected = 0.0
-        for part in release.mechanism.parts:
-            own = np.repeat(part.weights / float(part.divisor), part.counts)
-            scale = float(part.scale) / float(part.divisor)
-            expected += 2.0 * scale**2 + of_people(own, about, related)
-        assert release.risk == pytest.approx(unit * expected, rel=1e-6)
-        assert np.clip(release.raw, -10.0, 30.0).tolist() == release.value.tolist()
-        return
-    spent = release.for_each(EPSILON)
-    weights = spent / spent.sum()
-    noise, reach = noise_and_reach(case, release, float(spent.sum()))
-    expected = noise + reach**2 * of_people(weights, about, related)
-    assert release.risk == pytest.approx(unit * expected, rel=1e-4)
 
 
 BETA = 0.05
@@ -190,25 +129,3 @@ def test_how_far_a_found_centre_and_deviation_may_be_off(sharp: float) -> None:
 
 
 PEOPLE = {0.2: 300, 1.0: 100}
-
-
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_what_a_plan_compares_with(neighbours: Any) -> None:
-    """A gain compares a plan with one in which everyone has the smallest ε.
-
-    The lower bound of a plan is that of `theory`, in data units.
-    """
-    given: dict[str, Any] = {"neighbours": neighbours, "related": False, "about": "population"}
-    alike = {0.2: 400}
-    for statistic in ("quantile", "variance"):
-        own = {**given, "statistic": statistic, "bounds": (0, 24)}
-        plan, strict = ep.plan(PEOPLE, **own), ep.plan(alike, **own)
-        over = min(each.rmse for each in strict.forecasts)
-        assert plan[plan.best].gain == pytest.approx(over / plan[plan.best].rmse, rel=0.01)
-    plan = ep.plan(PEOPLE, bounds=(0, 24), **given)
-    budgets = np.repeat([0.2, 1.0], [300, 100])
-    least = theory.least_error(budgets, bounds=(0, 24), **given)
-    assert plan.lower_bound == pytest.approx(least, rel=1e-9)
-    assert 0.0 < plan.lower_bound <= plan[plan.best].rmse
-    guessed = ep.plan(PEOPLE, bounds=(0, 24), spread=0.1, **given)
-    assert guessed.spread == 0.1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ from epsilons.risk.margins import RatioCells
 from epsilons.risk.means.ratio import ApartTotal, OwnTotal
 from epsilons.risk.quantiles import closed_tail, independent_tail
 from epsilons.risk.shares import WeighedCells
-from epsilons.risk.tails.combined import EDGES, PARTS, of_a_row, of_a_sum, of_means, row_of
+from epsilons.risk.tails.combined import PARTS, of_a_row, of_a_sum
 from epsilons.risk.weighing import RELATED, Assumption
 from epsilons.types import Floats
 
@@ -29,48 +27,6 @@ def closed(cells: int, runs: int = 400_000) -> Floats:
     last = -first.sum(axis=1)
     kept = rng.random(runs) < np.exp(-np.abs(last))
     return np.column_stack([first, last])[kept]
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("cells", [4, 9, None, 100])
-def test_a_row_of_two_cells_is_a_group(cells: int | None) -> None:
-    group, row = of_means(cells), of_a_row(cells, 1)
-    for beta in (0.2, 0.025, 1e-4):
-        exact = group.reach(row_of(ALL), 0.0, beta)
-        found = row.reach(ALL, 0.0, beta)
-        assert (found >= exact).all()
-        assert (found <= exact * 1.1).all()
-    rates = np.array([0.1, 0.5, 0.9])
-    assert (row.log_envelope(rates) >= group.log_envelope(rates)[row_of(ALL)] - 0.01).all()
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize(("cells", "others"), [(6, 2), (8, 3), (None, 2), (None, 40)])
-def test_noise_of_a_share_within_a_row(cells: int | None, others: int) -> None:
-    """The noise of a share exceeds its bound as rarely as stated.
-
-    The limit is five standard errors. The false-alarm probability is 10⁻⁶.
-    """
-    rng = np.random.default_rng(1)
-    z = rng.laplace(size=(200_000, 1 + others)) if cells is None else closed(cells)
-    law, beta = of_a_row(cells, others), 0.05
-    far = 5.0 * math.sqrt(beta / len(z))
-    for part in (0, 7, 20, 31, 45, 63):
-        reach = float(law.reach(part, np.inf, beta))
-        for m in np.linspace(EDGES[part], EDGES[part + 1], 3):
-            drawn = (1.0 - m) * z[:, 0] - m * z[:, 1 : 1 + others].sum(axis=1)
-            assert float(np.mean(drawn > reach)) <= beta + far
-            for rate, log in zip(
-                (0.3, 0.6), law.log_envelope(np.array([0.3, 0.6]))[part], strict=True
-            ):
-                for t in (-2.0, -0.5, 0.0, 1.0):
-                    bound = math.exp(min(log - rate * t, 0.0))
-                    assert float(np.mean(drawn > t)) <= bound + 5.0 / math.sqrt(len(z))
-        ends = [
-            float(np.mean((1.0 - m) * z[:, 0] - m * z[:, 1 : 1 + others].sum(axis=1) > reach))
-            for m in (EDGES[part], EDGES[part + 1])
-        ]
-        assert max(ends) >= 0.93 * beta - far  # the bound is attained at one of the ends
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,6 @@ ROWS = [
 ]
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("closed", [True, False])
 def test_tails_are_those_of_the_law(closed: bool) -> None:
     noise = drawn_noise(closed)
@@ -207,55 +206,6 @@ def accepted(given: WeighedTests, form: Floats, beta: float, part: float) -> boo
     return abs(drawn) <= once + min(far + twice, max(corners))
 
 
-def end_of(accepts: object, inside: float, outside: float) -> float:
-    for _ in range(9):
-        middle = 0.5 * (inside + outside)
-        inside, outside = (middle, outside) if accepts(middle) else (inside, middle)  # type: ignore[operator]
-    return inside
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("scale", [0.001, 0.006])
-def test_a_slope_is_where_the_covariance_with_what_is_left_may_be_zero(scale: float) -> None:
-    """The ends agree with draws of the noise within 3 %, so an error of a tenth is noticed."""
-    given, beta = margin(scale=scale), 0.1
-    found = given.slope(RELATED, 1.0 - beta)
-    for end in (found.low, found.high):
-        exact = end_of(
-            lambda slope: accepted(given, np.array([-slope, 1.0, 0.0]), beta, 0.94),
-            found.value,
-            found.value + 1.5 * (end - found.value),
-        )
-        assert abs(end - found.value) == pytest.approx(abs(exact - found.value), rel=0.03)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("scale", "more"), [(0.0005, 1.07), (0.002, 1.12)])
-def test_a_correlation_is_tested_for_every_ratio_of_the_deviations(
-    scale: float, more: float
-) -> None:
-    given, beta = margin(scale=scale), 0.1
-    found = given.correlation(RELATED, 1.0 - beta)
-    _, _, x, y, _ = moments(given)
-    ends = [
-        end_of(lambda q: accepted(given, np.array([-q, 0.0, 1.0]), beta, 0.1), y / x, y / x * far)
-        for far in (0.6, 1.6)
-    ]
-    ratios = np.sqrt(np.linspace(*ends, 5))
-
-    def accepts(rho: float) -> bool:
-        return any(
-            accepted(given, np.array([-0.5 * rho * r, 1.0, -0.5 * rho / r]), beta, 0.84)
-            for r in ratios
-        )
-
-    for end in (found.low, found.high):
-        exact = end_of(accepts, found.value, found.value + 1.5 * (end - found.value))
-        wide = abs(exact - found.value)
-        # Three forms enclose those of all ratios, which makes intervals a little wider.
-        assert 0.97 * wide <= abs(end - found.value) <= more * wide
-
-
 def test_a_slope_is_finite_where_the_variance_is_not_0() -> None:
     """A slope is finite if the interval of the variance is above 0.
 
@@ -337,8 +287,6 @@ def varied(offset: float, quiet: float = 1.0 / 3.0, scale: float = 0.004) -> Var
     return VariedTests(whole, 0.0, 0.0, np.array([offset, 0.04 + offset * offset]), quiet)
 
 
-@pytest.mark.always
-@pytest.mark.statistical
 @pytest.mark.parametrize("offset", [0.0, 0.2, -0.45])
 def test_a_variance_has_the_noise_of_both_sums(offset: float) -> None:
     """Bounds agree with draws of both noises within 3 %, so an error of a tenth is noticed."""

@@ -118,10 +118,3 @@ def apart(values: Floats, epsilon: Floats) -> float:
     """Return the largest difference between the mean values of people at two budgets."""
     means = [float(values[epsilon == level].mean()) for level in np.unique(epsilon)]
     return max(means) - min(means)
-
-
-def shares_apart(column: Column, epsilon: Floats) -> float:
-    """Return the largest difference between the shares of a category at two budgets."""
-    return max(
-        apart((column.values == each).astype(np.float64), epsilon) for each in column.categories
-    )

@@ -21,8 +21,6 @@ from epsilons.draws.noise import Hourglass, Laplaces, Staircase, least_variance
 from epsilons.risk.means import ratio
 from epsilons.risk.weighing import SAMPLE, UNRELATED, Assumption
 
-pytestmark = pytest.mark.statistical
-
 PEOPLE = 10_000
 RUNS = 100_000
 SIGMAS = 6.0
@@ -117,7 +115,6 @@ def test_each_sum_of_an_hourglass_has_a_staircase(rate: Fraction, steps: int, in
 # Forecasts.
 
 
-@pytest.mark.rotates(12)
 @pytest.mark.parametrize("method", ["transformed", "hourglass", "staircase2d", "shifted"])
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None:

@@ -23,10 +23,7 @@ from epsilons.risk.counted import LevelCount
 from epsilons.risk.margins import RatioMean
 from epsilons.risk.means import ratio
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from tests import coverage
 from tests.tallied import of_numbers
-
-pytestmark = pytest.mark.statistical
 
 BETA = 0.05
 
@@ -108,19 +105,6 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
         {"levels": [0.02, 1.0], "related": False},
     ),
 }
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_mean_is_covered(name: str) -> None:
-    case, given = CASES[name]
-    coverage.check(means(25, case, **given), 25, 1.0 - BETA, 1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_the_mean_is_covered_in_many_runs(name: str) -> None:
-    case, given = CASES[name]
-    coverage.check(means(20_000, case, **given), 20_000, 1.0 - BETA, 1e-9)
 
 
 def test_values_that_are_reassigned_at_random_stay_within_their_squares() -> None:

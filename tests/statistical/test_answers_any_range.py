@@ -42,8 +42,6 @@ ASKED: Final = (
     ("add-remove", "people", "own", "not at all"),
 )
 
-pytestmark = pytest.mark.statistical
-
 
 def values_of(name: str) -> Floats:
     if name == "heavy tails":
@@ -91,29 +89,6 @@ def misses(name: str, asked: tuple[str, str, Any, str], runs: int) -> np.ndarray
 
 def allowed(runs: int) -> Floats:
     return np.array([float(binom.isf(TAIL, runs, 1.0 - confidence)) for confidence in CONFIDENCES])
-
-
-@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
-@pytest.mark.parametrize("name", NAMES)
-def test_the_mean_of_cut_values_is_held_as_often_as_stated(
-    name: str, asked: tuple[str, str, Any, str]
-) -> None:
-    assert (misses(name, asked, RUNS) <= allowed(RUNS)).all()
-
-
-@pytest.mark.rotates(12)
-@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
-def test_and_so_it_is_on_all_columns_together(asked: tuple[str, str, Any, str]) -> None:
-    total = np.sum([misses(name, asked, RUNS) for name in NAMES], axis=0)
-    print(*asked, "held", np.round(1.0 - total / (RUNS * len(NAMES)), 3))
-    assert (total <= allowed(RUNS * len(NAMES))).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: ", ".join(map(str, asked)))
-@pytest.mark.parametrize("name", NAMES)
-def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
-    assert (misses(name, asked, MANY) <= allowed(MANY)).all()
 
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])

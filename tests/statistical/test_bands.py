@@ -13,14 +13,11 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.allocation import Allocation
-from epsilons.risk import cells
-from epsilons.risk.weighing import SAMPLE
 from tests.statistical.test_frequencies import closed_noise
 
 RUNS = 10_000
 TAIL = 1e-9
 
-pytestmark = pytest.mark.statistical
 
 PEOPLE = {
     "a thousand": ep.Budgets({0.1: 500, 1.0: 500}),
@@ -56,18 +53,6 @@ def errors_of(allocation: Allocation, k: int, even: int, seed: int) -> np.ndarra
     for weight, count in zip(weighing.weights.tolist(), weighing.counts.tolist(), strict=True):
         errors += weight * (rng.multinomial(count, shares, RUNS) - count * shares)
     return np.abs(errors).max(axis=1)
-
-
-@pytest.mark.parametrize("even", [2, 3, 4])
-@pytest.mark.parametrize("k", [4, 6])
-@pytest.mark.parametrize("people", PEOPLE)
-def test_bands_hold_all_shares_at_once(people: str, k: int, even: int) -> None:
-    for confidence in (0.5, 0.9, 0.95):
-        allocation = planned(people, k, confidence)
-        band = cells.band(allocation.weighing, SAMPLE, k, confidence)
-        assert allocation.risk == band
-        missed = int((errors_of(allocation, k, even, seed=21) > band).sum())
-        assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
 
 
 @pytest.mark.parametrize("people", ["a thousand", "ten thousand"])

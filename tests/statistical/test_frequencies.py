@@ -7,11 +7,9 @@ or the exact binomial tail). Ratios of measured errors have a larger tolerance.
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, replace
 
 import numpy as np
-import pytest
 from scipy.stats import binom
 
 import epsilons as ep
@@ -27,7 +25,6 @@ from tests.profiles import ORDINARY
 RUNS = 10_000
 TAIL = 1e-9
 
-pytestmark = pytest.mark.statistical
 
 SHARES = {
     "two heavy": (0.5, 0.5, 0.0, 0.0),
@@ -103,63 +100,6 @@ def closed_noise(k: int, seed: int) -> np.ndarray:
     last = -first.sum(axis=1)
     kept = rng.random(len(last)) < np.exp(-np.abs(last))
     return np.column_stack([first, last])[kept][:RUNS]
-
-
-@pytest.mark.parametrize("shares", SHARES)
-@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
-@pytest.mark.parametrize("profile", ["half strict", "odd and few"])
-def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
-    profile: str, assumption: Assumption, shares: str
-) -> None:
-    release = released(profile, assumption)
-    errors = errors_of(release, assumption, SHARES[shares], seed=3)
-    margin = release.estimate.margin
-    assert isinstance(margin, WeighedCells)
-    if assumption != RELATED:
-        assert (np.abs(errors.mean(axis=0)) <= 6.0 * errors.std(axis=0) / math.sqrt(RUNS)).all()
-    squared = np.square(errors).sum(axis=1)
-    tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
-    assert squared.mean() <= release.risk + tolerance
-    if assumption == RELATED or shares == "even":  # the risk is exact, and these data attain it
-        assert squared.mean() >= release.risk - tolerance
-    for confidence in (0.9, 0.99):
-        each = margin.error(assumption, confidence)
-        allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
-        assert ((np.abs(errors) > each).sum(axis=0) <= allowed).all()
-        worst = margin.worst(assumption, confidence)
-        assert (np.abs(errors).max(axis=1) > worst).sum() <= allowed
-
-
-@pytest.mark.parametrize("shares", SHARES)
-@pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
-@pytest.mark.parametrize("profile", ["half strict", "odd and few"])
-def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
-    profile: str, assumption: Assumption, shares: str
-) -> None:
-    """If noise sums to zero, intervals cover as stated, and errors are at most the stated risk."""
-    release = released(profile, assumption)
-    weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
-    noise = weighing.scale * closed_noise(4, seed=11)
-    assert len(noise) == RUNS
-    errors = noise + data_errors(release, assumption, SHARES[shares], seed=4)
-    margin = WeighedCells(weighing, release.mechanism.slack, 4)
-    for loss in ("mse", "largest"):
-        squared = np.square(errors)
-        squared = squared.sum(axis=1) if loss == "mse" else squared.max(axis=1)
-        tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
-        goal = CellsGoal(assumption, loss, 0.95, 4)
-        assert squared.mean() <= goal.risk(weighing) + tolerance
-        if assumption == RELATED or (loss == "mse" and shares == "even"):
-            assert goal.is_exact(weighing)
-            assert squared.mean() >= goal.risk(weighing) - tolerance
-    for confidence in (0.5, 0.9, 0.99):
-        allowed = binom.isf(TAIL, RUNS, 1.0 - confidence)
-        each = np.abs(errors) > margin.error(assumption, confidence)
-        assert (each.sum(axis=0) <= allowed).all()
-        missed = int((np.abs(errors).max(axis=1) > margin.worst(assumption, confidence)).sum())
-        assert missed <= allowed
-        if assumption == RELATED:  # the risk is exact, so intervals are not wider than necessary
-            assert missed >= binom.ppf(TAIL, RUNS, 1.0 - confidence)
 
 
 def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero() -> None:

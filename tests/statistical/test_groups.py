@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-import pytest
 from scipy.stats import binom
 
 import epsilons as ep
@@ -24,14 +23,11 @@ from epsilons.budgets.levels import Budgets, Ladder
 from epsilons.door import GRID
 from epsilons.draws.mechanisms import CellTable, build_histogram
 from epsilons.draws.mechanisms.add_remove import CellSums, build_cell_sums
-from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.groups.margins import GroupedMeans, RatioGroups
+from epsilons.risk.groups.margins import GroupedMeans
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Booleans, Floats, Integers
 from tests.tallied import tallied
-
-pytestmark = pytest.mark.statistical
 
 TAIL: Final = 1e-9
 CONFIDENCE: Final = 0.9
@@ -183,20 +179,6 @@ def check(case: Case, runs: int, seed: int) -> None:
         assert hold((share[:, group] < low[:, group]) | (share[:, group] > high[:, group]))
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
-@pytest.mark.parametrize(("kind", "n"), [("two values", 21), ("mostly zeros", 1200)])
-def test_intervals_of_groups_hold(kind: str, n: int, answer: Assumption) -> None:
-    check(Case(kind, n, answer), 150, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
-@pytest.mark.parametrize("n", [21, 300, 10_002])
-@pytest.mark.parametrize("kind", KINDS)
-def test_intervals_of_groups_hold_in_a_thousand_runs(kind: str, n: int, answer: Assumption) -> None:
-    check(Case(kind, n, answer), 1000, 2)
-
-
 def test_less_than_is_true_is_noticed() -> None:
     """Power: if a small δ is stated, but budgets determine values, too many intervals miss."""
     case = Case("two values", 3000, RELATED)
@@ -211,79 +193,7 @@ def test_less_than_is_true_is_noticed() -> None:
 # Means by group under add/remove.
 
 
-def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> RatioGroups:
-    """Return one margin for many runs, with or without counts of people."""
-    drawn = side_by_side(sums.counts(rows))
-    counts = tuple(np.bincount(case.levels).tolist())
-    heads = LevelCount(counts, (0.2,) * len(LEVELS), sums.weights) if counted else None
-    return RatioGroups(
-        largest=float(sums.weights.max()),
-        equal=False,
-        counted=heads,
-        weights_of=sums.weights,
-        drawn=drawn,
-        scale=sums.scale,
-        slack=1.0 / GRID,
-        outside=False,
-        rounding=1.0 / GRID,
-    )
-
-
-def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
-    sums = opened()
-    weights = sums.weights.astype(object)  # sums over all people do not fit in 64 bits
-    weigh = lambda each: weights @ each.cells.astype(object)  # noqa: E731
-    rows, truth, _ = simulated(case, runs, seed, sums, weigh)
-    margin = open_margin(case, sums, rows, counted)
-    low, high = (end.reshape(runs, GROUPS) for end in margin.unit(case.answer, CONFIDENCE))
-    for group in (0, 1):
-        assert hold((truth[:, group] < low[:, group]) | (truth[:, group] > high[:, group]))
-    assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
-    if case.n > 1000 and not case.answer.anything:  # intervals are narrower than the range
-        assert float((high - low)[:, 0].mean()) < 0.5
-
-
-@pytest.mark.parametrize("counted", [True, False])
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
-def test_intervals_of_an_unknown_number_of_people_hold(answer: Assumption, counted: bool) -> None:
-    check_open(Case("two values", 3000, answer), 150, 4, counted)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("counted", [True, False])
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
-@pytest.mark.parametrize("n", [21, 10_002])
-@pytest.mark.parametrize("kind", KINDS)
-def test_intervals_of_an_unknown_number_hold_in_a_thousand_runs(
-    kind: str, n: int, answer: Assumption, counted: bool
-) -> None:
-    check_open(Case(kind, n, answer), 1000, 5, counted)
-
-
 # Two groups.
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
-@pytest.mark.parametrize("n", [300, 6000])
-def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
-    """Intervals of differences and ratios of two groups' means cover as stated.
-
-    Ratios are tested in fewer runs, because they take longer.
-    """
-    case = Case("two values", n, answer)
-    table = closed(case)
-    rows, truth, _ = simulated(case, 100, 6, table, table.total)
-    differences, ratios = [], []
-    for at, (row, true) in enumerate(zip(table.estimates(rows), truth, strict=True)):
-        margin = GroupedMeans(table.weighing, table.slack, row, True, 1.0 / GRID)
-        low, high = margin.difference(0, 1, (0.0, 1.0), answer, CONFIDENCE)
-        differences.append(not low <= true[0] - true[1] <= high)
-        if at % 5 == 0:
-            low, high = margin.ratio(0, 1, (1.0, 2.0), answer, CONFIDENCE)
-            ratios.append(not low <= (1.0 + true[0]) / (1.0 + true[1]) <= high)
-    assert hold(np.array(differences))
-    assert hold(np.array(ratios))
 
 
 def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:

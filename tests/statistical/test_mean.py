@@ -14,7 +14,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.allocation import RULES
@@ -30,8 +29,6 @@ PROFILES = {**ORDINARY, "generous": ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})}
 """Budget profiles. For the last profile, a staircase is chosen under every assumption."""
 
 TAIL = 1e-9
-
-pytestmark = pytest.mark.statistical
 
 
 def people_of(budgets: ep.Budgets) -> np.ndarray:
@@ -96,17 +93,6 @@ def half_width(release: ep.Release, confidence: float) -> float:
     return high if low == 0.0 and high < 1.0 else math.inf
 
 
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("profile", PROFILES)
-def test_the_error_is_as_forecast(profile: str, assumption: Assumption) -> None:
-    release = released(profile, assumption)
-    squared = errors_of(release, assumption, 14, 0.5) ** 2
-    forecast = ep.allocate(PROFILES[profile], **asdict(assumption)).risk
-    tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
-    # The tally can merge neighbouring budgets, which increases the error by at most 0.5 %.
-    assert forecast - tolerance <= squared.mean() <= 1.005 * forecast + tolerance
-
-
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 @pytest.mark.parametrize("method", [name for name in RULES if name != "minimax"])
 def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: Assumption) -> None:
@@ -115,67 +101,9 @@ def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: A
     assert abs(errors.mean()) <= 6.0 * errors.std() / math.sqrt(RUNS)
 
 
-@pytest.mark.long
-def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
-    """In releases by the public function, sampling is unbiased, and its error is as forecast."""
-    epsilon = people_of(ep.Budgets({0.5: 20, 1.5: 30, 3.0: 50}))
-    values = (np.arange(100) % 2).astype(float)
-    rng, source, errors = np.random.default_rng(3), ep.Seeded(3), []
-    for _ in range(4000):
-        release = ep.papers.sampled_mean(
-            rng.permutation(values),
-            epsilon=epsilon,
-            bounds=(0, 1),
-            about="people",
-            related=False,
-            source=source,
-        )
-        errors.append(release.raw - 0.5)
-    spread = np.std(errors)
-    assert abs(np.mean(errors)) <= 6.0 * spread / math.sqrt(len(errors))
-    squared = np.square(errors)
-    assert abs(squared.mean() - release.risk) <= 6.0 * squared.std() / math.sqrt(len(errors))
-
-
 def test_minimax_has_the_bias_that_was_foretold() -> None:
     release = released("wide", SAMPLE, "minimax")
     pull = 1.0 - release.mechanism.weighing.total
     errors = errors_of(release, SAMPLE, seed=13, share=0.9)
     assert pull > 0.01
     assert abs(errors.mean() + pull * 0.4) <= 6.0 * errors.std() / math.sqrt(RUNS)
-
-
-@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("profile", PROFILES)
-def test_intervals_cover(profile: str, assumption: Assumption, confidence: float) -> None:
-    for share in (0.5, 0.1):
-        release = released(profile, assumption)
-        misses = int(
-            (
-                np.abs(errors_of(release, assumption, 14, share)) > half_width(release, confidence)
-            ).sum()
-        )
-        assert misses <= binom.isf(TAIL, RUNS, 1.0 - confidence)
-
-
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("profile", PROFILES)
-def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assumption) -> None:
-    release = released(profile, assumption)
-    worst = float(np.quantile(np.abs(errors_of(release, assumption, 14, 0.5)), 0.95))
-    ratio = half_width(release, 0.95) / worst
-    print(f"{profile}, {assumption}: {ratio:.3f}")
-    assert ratio <= (1.02 if assumption == RELATED else 1.45)
-
-
-def test_intervals_of_whole_releases_cover() -> None:
-    """Intervals of releases by the public function cover, with new people in each run."""
-    epsilon = people_of(ep.Budgets({0.1: 60, 1.0: 60}))
-    rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 400
-    for _ in range(runs):
-        values = 50.0 * rng.binomial(1, 0.2, len(epsilon))
-        release = ep.mean(values, epsilon=epsilon, bounds=(0, 50), source=source, **asdict(SAMPLE))
-        low, high = release.interval()
-        misses += not low <= 10.0 <= high
-    assert misses <= binom.isf(TAIL, runs, 0.05)

@@ -38,8 +38,6 @@ SHOWN: Final = 12
 POINTS: Final = 20_000
 BATCH: Final = 100
 
-pytestmark = pytest.mark.statistical
-
 
 def law(name: str) -> Floats:
     """Return a population of equally likely values in the unit range."""
@@ -190,21 +188,6 @@ def table(cell: Cell, runs: int) -> None:
 ASSUMPTIONS: Final = (SAMPLE, UNRELATED, RELATED)
 
 
-@pytest.mark.parametrize("n", [10, 30, 100, 1000])
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("name", LAWS)
-def test_intervals_hold(name: str, assumption: Assumption, n: int) -> None:
-    for profile in ("halves", "log-uniform"):
-        table(Cell(name, profile, n, assumption), 200)
-
-
-@pytest.mark.rotates(12)
-@pytest.mark.parametrize("name", LAWS)
-def test_intervals_of_many_people_hold(name: str) -> None:
-    for assumption in (SAMPLE, UNRELATED):
-        table(Cell(name, "halves", 10_000, assumption), 100)
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_who_guessed_the_spread_hold(name: str) -> None:
     """Intervals cover if the spread was guessed, although a guess can raise cap and bias."""
@@ -234,12 +217,3 @@ def test_noise_that_is_taken_a_tenth_too_small_is_noticed() -> None:
     )
     assert (far > margin.error(RELATED, 0.95)).sum() <= limit
     assert (far > wrong.error(RELATED, 0.95)).sum() > limit
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [10, 30, 100, 1000, 10_000])
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("name", LAWS)
-def test_intervals_hold_in_many_runs(name: str, assumption: Assumption, n: int) -> None:
-    for profile in ("halves", "log-uniform"):
-        table(Cell(name, profile, n, assumption), 20_000)

@@ -39,8 +39,6 @@ TAIL: Final = 1e-9
 CONFIDENCE: Final = 0.8
 LEVELS: Final = np.array([0.5, 2.0])
 
-pytestmark = pytest.mark.statistical
-
 
 class Case(NamedTuple):
     """One combination of parameters to test."""
@@ -194,20 +192,6 @@ def check(case: Case, runs: int, *tested: str) -> None:
     coverage.check(asked_of(case, runs, dict(about)), runs, CONFIDENCE, TAIL)
 
 
-@pytest.mark.rotates(12)
-@pytest.mark.parametrize(
-    "case",
-    [
-        Case("apart", 3000, "people", True, rule="uniform"),
-        Case("same", 2000, "people", True),
-        Case("points", 600, "people", False, "add-remove"),
-        Case("points", 20, "population", False),
-    ],
-)
-def test_intervals_hold(case: Case) -> None:
-    check(case, 16)
-
-
 HARD: Final = [
     Case("atoms", 400, "people", True, few=True),
     Case("atoms", 20, "people", False),
@@ -217,36 +201,6 @@ HARD: Final = [
     Case("atoms", 1000, "people", True, "add-remove"),
 ]
 """Data and weights for which bounds are tight, or for which most bounds do not help."""
-
-
-def check_true(case: Case, runs: int) -> None:
-    """The true slope and correlation are accepted as often as stated."""
-    asked = dict.fromkeys(("slope", "correlation"), accepted)
-    coverage.check(asked_of(case, runs, asked), runs, CONFIDENCE, TAIL)
-
-
-@pytest.mark.rotates(6)
-@pytest.mark.parametrize("case", HARD)
-def test_true_slopes_and_correlations_are_accepted(case: Case) -> None:
-    check_true(case, 60)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", HARD)
-def test_true_slopes_and_correlations_are_accepted_in_20_000_runs(case: Case) -> None:
-    check_true(case, 20_000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", ["apart", "same", "points", "skewed", "atoms", "still"])
-@pytest.mark.parametrize("n", [20, 1000, 10_000])
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
-    for related in (True, False):
-        check(Case(law, n, "people", related, neighbours), 250, "slope", "correlation")
-    if law in POPULATION:
-        for related in (True, False):
-            check(Case(law, n, "population", related, neighbours), 250)
 
 
 def test_noise_that_is_larger_than_it_is_said_to_be_is_noticed() -> None:

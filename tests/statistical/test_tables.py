@@ -11,7 +11,6 @@ comparison with probability below 10⁻⁹, by exact binomial tails for the miss
 from __future__ import annotations
 
 import importlib
-from fractions import Fraction
 from functools import cache
 from typing import Any, Final
 
@@ -21,19 +20,14 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.budgets.allocation import allocate_for
-from epsilons.budgets.levels import Budgets, Ladder
+from epsilons.budgets.levels import Budgets
 from epsilons.draws.mechanisms import build_histogram
-from epsilons.draws.mechanisms.add_remove import build_cell_sums
-from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.groups import tables
-from epsilons.risk.margins import RatioCells
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Booleans, Floats, Integers
 from tests.tallied import tallied
-
-pytestmark = pytest.mark.statistical
 
 TAIL: Final = 1e-9
 CONFIDENCE: Final = 0.9
@@ -152,33 +146,11 @@ def closed(way: Assumption, runs: int, seed: int, method: str = "proportional") 
     return {key: (margins[key][1], np.array(raw)) for key, raw in found.items()}, whole, told
 
 
-@pytest.mark.rotates(12)
 @pytest.mark.parametrize("way", WAYS[:4], ids=lambda way: f"{way.about}-{way.related}")
 def test_intervals_hold(way: Assumption) -> None:
     found, whole, told = closed(way, RUNS, 1)
     ((margin, raw),) = found.values()
     check(margin, raw, whole, told)
-
-
-@pytest.mark.rotates(12)
-@pytest.mark.parametrize("way", WAYS[4:], ids=lambda way: f"{way.about}-{way.related}")
-def test_intervals_hold_in_a_population_with_related_budgets(way: Assumption) -> None:
-    """Intervals cover in a population with related budgets.
-
-    The number of people at each budget differs between runs, so each run has its own margin.
-    """
-    found, whole, told = closed(way, 40, 2)
-    missed: dict[str, list[Any]] = {}
-    for margin, raw in found.values():
-        for name, rows in BY.items():
-            sums, inside = truths(whole, rows)
-            for each in raw:
-                low, high = tables.sums(margin, each, rows, told, CONFIDENCE)
-                missed.setdefault(f"{name} sums", []).append((sums < low) | (sums > high))
-                low, high = tables.within(margin, each, rows, told, CONFIDENCE)
-                missed.setdefault(f"{name} within", []).append((inside < low) | (inside > high))
-    for each in map(np.array, missed.values()):
-        assert all(hold(own) for own in each.T)
 
 
 def test_sums_miss_as_often_as_stated_if_only_noise_is_random() -> None:
@@ -199,30 +171,3 @@ def test_sums_miss_as_often_as_stated_if_only_noise_is_random() -> None:
     )
     missed = (inside < low) | (inside > high)
     assert float(missed.mean()) > 0.05  # a part of β is used for the share of the row
-
-
-@pytest.mark.rotates(12)
-@pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])
-@pytest.mark.parametrize("way", [RELATED, UNRELATED], ids=lambda way: str(way.related))
-def test_intervals_hold_under_add_remove(way: Assumption, counted: bool) -> None:
-    rng, source = np.random.default_rng(4), ep.Seeded(4)
-    rungs = tuple(Fraction(level) for level in LEVELS.tolist())
-    sums = build_cell_sums(Ladder.declare(LEVELS), rungs, 1.0, cells=CELLS, unit=1)
-    weights, rows_drawn, whole = sums.weights.astype(object), [], np.zeros(0)
-    counts = np.zeros(3, dtype=np.int64)
-    for _ in range(RUNS):
-        cells, counts, whole = drawn_people(way, rng)
-        rows_drawn.append(sums.counts(sums.draw(source, total=weights @ cells.astype(object))))
-    drawn = np.array(rows_drawn)
-    heads = LevelCount(tuple(counts.tolist()), (0.2,) * 3, sums.weights) if counted else None
-    given = {"largest": float(sums.weights.max()), "equal": False, "counted": heads}
-    margin = RatioCells(drawn=drawn.ravel(), scale=sums.scale, **given)
-    check(margin, drawn, whole, way)
-    for name, rows in BY.items():
-        truth, _ = truths(whole, rows)
-        missed = []
-        for each in drawn[:40]:
-            own = RatioCells(drawn=each.copy(), scale=sums.scale, **given)
-            low, high = tables.sums(own, each / each.sum(), rows, way, CONFIDENCE)
-            missed.append((truth < low) | (truth > high))
-        assert all(hold(each) for each in np.array(missed).T), name

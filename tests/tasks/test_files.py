@@ -188,35 +188,6 @@ def written(people: pd.DataFrame, thousands: str, decimal: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("thousands", "decimal"), [(".", ","), (",", "."), (" ", ","), ("'", "."), ("", ",")]
-)
-def test_numbers_as_other_countries_write_them(
-    people: pd.DataFrame, tmp_path: Path, thousands: str, decimal: str
-) -> None:
-    told = {"decimal": decimal, "thousands": thousands or None}
-    table, file = written(people, thousands, decimal), tmp_path / "people.csv"
-    table.to_csv(file, index=False, sep=";")
-    alarm = ep.check(
-        ep.Mean("income", bounds=(0, 1)), epsilon="epsilon", data=file, separator=";"
-    ).alarms[-1]
-    assert 'decimal="," for 1,5 or thousands="," for 1,234' in alarm
-    assert mean(file, separator=";", **told) == mean(people)
-    table.to_json(tmp_path / "people.jsonl", orient="records", lines=True)
-    table.to_excel(tmp_path / "people.xlsx", index=False)
-    for name in ("people.jsonl", "people.xlsx"):
-        assert mean(tmp_path / name, **told) == mean(people)
-    words = [word for key, mark in told.items() if mark for word in (f"--{key}", mark)]
-    assert "Mean" in shell("mean", str(file), *ASKED, "--separator", ";", *words)
-    study = tmp_path / "study.toml"
-    marks = "".join(f'{key} = "{mark}"\n' for key, mark in told.items() if mark)
-    study.write_text(
-        f'[study]\ndata = "people.csv"\nepsilon = "epsilon"\nseparator = ";"\n{marks}'
-        '[[question]]\nstatistic = "mean"\nvalues = "income"\nbounds = [0, 20000]\n'
-    )
-    assert "Mean" in shell("publish", str(study))
-
-
-@pytest.mark.parametrize(
     ("cell", "marks", "value"),
     [
         ("1.234,5", (",", "."), 1234.5),

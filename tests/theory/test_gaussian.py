@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons import theory
@@ -70,27 +69,6 @@ def test_no_test_on_signs_does_better(
         for up in (0, 1)
     ]
     assert program.least(cases) >= 1.0 - confidence - 1e-7
-
-
-@given(
-    profile=st.dictionaries(st.floats(1e-3, 5.0), st.integers(1, 50), min_size=1, max_size=4),
-    sigma=st.floats(0.01, 100.0),
-    neighbours=st.sampled_from(["replace", "add-remove"]),
-)
-@settings(max_examples=25, deadline=None)
-def test_units_and_order(profile: dict[float, int], sigma: float, neighbours: str) -> None:
-    people = {**profile, 6.0: 2}
-    words: dict[str, Any] = {"neighbours": neighbours}
-    unit = theory.gaussian_error(people, sigma=1.0, **words)
-    assert theory.gaussian_error(people, sigma=sigma, **words) == pytest.approx(sigma * unit)
-    assert (
-        theory.gaussian_error({e * 1.5: n for e, n in people.items()}, sigma=1.0, **words) <= unit
-    )
-    assert theory.gaussian_error({**people, 7.0: 5}, sigma=1.0, **words) <= unit
-    assert theory.gaussian_error(people, sigma=1.0, confidence=0.9, **words) >= unit
-    assert theory.gaussian_error(people, sigma=1.0, neighbours="add-remove") <= (
-        theory.gaussian_error(people, sigma=1.0) * (1 + 1e-9)
-    )
 
 
 def test_tiny_budgets_allow_no_answer_at_all() -> None:

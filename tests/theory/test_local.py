@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy.stats import binom
 
 import epsilons as ep
@@ -41,7 +40,6 @@ def test_with_many_people_randomized_response_is_best_to_the_constant() -> None:
     assert theory.local_error(budgets) == pytest.approx(response_rmse(budgets), rel=1e-2)
 
 
-@pytest.mark.always
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0, math.inf])
 @pytest.mark.parametrize("confidence", [0.6, 0.75, 0.95, 0.999])
 def test_the_gap_cannot_be_told_by_the_best_test(epsilon: float, confidence: float) -> None:
@@ -155,32 +153,6 @@ def test_more_dimensions_are_harder_and_the_order_is_right() -> None:
     ]
     assert quantiles == sorted(quantiles)
     assert quantiles[-1] > 2 * quantiles[0]
-
-
-@given(
-    profile=st.dictionaries(st.floats(0.0, 5.0), st.integers(1, 500), min_size=1, max_size=4),
-    loss=st.sampled_from(["mse", "pac"]),
-    dimension=st.integers(1, 40),
-)
-@settings(max_examples=25, deadline=None)
-def test_units_order_and_dimension_one(
-    profile: dict[float, int], loss: str, dimension: int
-) -> None:
-    people = {**profile, 6.0: 2}
-    words: dict[str, Any] = {"loss": loss}
-    unit = theory.local_error(people, **words)
-    assert theory.local_error(people, bounds=(2, 12), **words) == pytest.approx(10 * unit)
-    looser = {e * 1.5: n for e, n in people.items()}
-    assert theory.local_error(looser, **words) <= unit * (1 + 2e-3)
-    ball = theory.local_vector_error(people, dimension=dimension, **words)
-    assert ball >= 2 * unit * (1 - 1e-12)  # the unit ball contains a segment of length 2
-    three = theory.local_vector_error(people, dimension=dimension, radius=3, **words)
-    assert three == pytest.approx(3 * ball)
-    assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)
-    # Local reports cannot be better than a curator, so the central bound is below the local bound.
-    central = theory.least_error(people, about="population", related=False, loss=loss)
-    if loss == "pac":
-        assert central <= unit * (1 + 1e-9)
 
 
 def test_levels_that_are_nearly_equal_are_nearly_one() -> None:

@@ -15,48 +15,14 @@ from scipy.optimize import linprog
 import epsilons as ep
 from epsilons import theory
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from tests.profiles import ADVERSARIAL, ORDINARY, PAST_THE_DOOR
-from tests.theory.programs import SMALL, minimax
+from tests.profiles import ORDINARY
+from tests.theory.programs import minimax
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 levels = st.one_of(st.sampled_from([0.0, math.inf]), st.floats(1e-4, 20.0))
 profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=5).filter(
     lambda found: sum(found.values()) >= 2 and max(found) > 0.0
 )
-
-
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("budgets", SMALL)
-@pytest.mark.parametrize("removable", [False, True])
-def test_below_the_true_minimax_risk(
-    budgets: tuple[float, ...], assumption: Assumption, removable: bool
-) -> None:
-    """Bounds are below the minimax risk, which linear programming finds exactly."""
-    neighbours = "add-remove" if removable else "replace"
-    bound = theory.least_error(budgets, **asdict(assumption), neighbours=neighbours) ** 2
-    truth = minimax(
-        budgets, **asdict(assumption), removable=removable, steps=12 if removable else 24
-    )
-    assert 0.2 * truth <= bound <= truth
-
-
-@pytest.mark.parametrize("assumption", ASSUMPTIONS)
-@pytest.mark.parametrize("budgets", SMALL)
-@pytest.mark.parametrize("confidence", [0.75, 0.95])
-@pytest.mark.parametrize("removable", [False, True])
-def test_no_table_keeps_a_smaller_error(
-    budgets: tuple[float, ...], assumption: Assumption, confidence: float, removable: bool
-) -> None:
-    neighbours = "add-remove" if removable else "replace"
-    bound = theory.least_error(
-        budgets, **asdict(assumption), loss="pac", confidence=confidence, neighbours=neighbours
-    )
-    if bound == 0.0:
-        return
-    miss = minimax(
-        budgets, **asdict(assumption), loss="pac", alpha=bound, removable=removable, steps=12
-    )
-    assert miss >= 1.0 - confidence
 
 
 def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
@@ -88,17 +54,6 @@ def test_the_printed_bound_for_unrelated_budgets_is_broken_by_randomized_respons
     assert math.exp(-epsilon) > beta * 1.3
 
 
-@given(profile=profiles, assumption=st.sampled_from(ASSUMPTIONS))
-@settings(max_examples=25, deadline=None)
-def test_no_rule_of_the_plan_is_below(profile: dict[float, int], assumption: Assumption) -> None:
-    budgets = ep.Budgets(profile)
-    plan = ep.plan(budgets, **asdict(assumption), bounds=(-1, 3))
-    rmse = theory.least_error(budgets, **asdict(assumption), bounds=(-1, 3))
-    pac = theory.least_error(budgets, **asdict(assumption), bounds=(-1, 3), loss="pac")
-    assert 0.0 <= rmse <= min(forecast.rmse for forecast in plan.forecasts)
-    assert 0.0 <= pac <= min(forecast.pac for forecast in plan.forecasts)
-
-
 @given(profile=profiles, assumption=st.sampled_from(ASSUMPTIONS), cells=st.integers(2, 30))
 @settings(max_examples=4, deadline=None)
 def test_no_rule_for_frequencies_is_below(
@@ -114,20 +69,6 @@ def test_no_rule_for_frequencies_is_below(
     assert theory.least_error(budgets, **arguments) <= min(each.rmse for each in forecasts)
     pac = theory.least_error(budgets, loss="pac", **arguments)
     assert pac <= min(each.pac for each in forecasts)
-
-
-@pytest.mark.parametrize("name", sorted({*ADVERSARIAL, *ORDINARY} - {*PAST_THE_DOOR}))
-def test_any_budgets_have_a_bound_with_room_for_the_best_rule(name: str) -> None:
-    budgets = (ADVERSARIAL | ORDINARY)[name]
-    for assumption in ASSUMPTIONS:
-        best = min(forecast.rmse for forecast in ep.plan(budgets, **asdict(assumption)).forecasts)
-        found = theory.least_error(budgets, **asdict(assumption))
-        assert 0.0 <= found <= best
-        # The bound is not too low: it is at least 0.45 times the risk of the best rule.
-        if assumption != UNRELATED and name != "huge":
-            assert found >= 0.45 * best
-        apart = theory.least_error(budgets, **asdict(assumption), neighbours="add-remove")
-        assert 0.0 <= apart <= found * (1.0 + 1e-9)
 
 
 @given(

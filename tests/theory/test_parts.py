@@ -22,14 +22,11 @@ from epsilons.theory.worlds import (
     log_affinity,
     log_sums_of,
     people_of,
-    sample_square,
     shuffled_reach,
     shuffled_square,
     sizes,
-    strict_part_square,
     sums_of,
 )
-from tests.theory.programs import SMALL, minimax
 
 
 def test_affinity_is_the_definition_person_by_person() -> None:
@@ -145,19 +142,6 @@ def test_information_is_not_below_that_of_private_tables() -> None:
             weight = np.array([math.prod(p if b else 1 - p for b in x) for x in data])
             slope = weight * np.array([sum((b - p) / (p * (1 - p)) for b in x) for x in data])
             assert float(np.sum((slope @ table) ** 2 / (weight @ table))) <= allowed * (1 + 1e-9)
-
-
-def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
-    """Each part of a bound is below the true risk.
-
-    Otherwise, the largest part could hide an error in another part.
-    """
-    for budgets in SMALL:
-        people = people_of(ep.Budgets(budgets))
-        unrelated = minimax(budgets, about="people", related=False)
-        assert central_square(people) <= minimax(budgets, about="population", related=False)
-        assert max(sample_square(people), shuffled_square(people)) <= unrelated
-        assert strict_part_square(people) <= minimax(budgets, about="people", related=True)
 
 
 def test_information_is_what_counts_for_many() -> None:

@@ -12,7 +12,6 @@ from hypothesis import given, settings, strategies as st
 
 import epsilons as ep
 from epsilons import theory
-from tests.profiles import ADVERSARIAL, ORDINARY, PAST_THE_DOOR
 
 RELATED: list[dict[str, Any]] = [
     {"about": "people", "related": 0.05},
@@ -26,16 +25,6 @@ profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=4).
 )
 
 
-@given(profile=profiles, words=st.sampled_from(RELATED))
-@settings(max_examples=25, deadline=None)
-def test_no_rule_of_the_plan_is_below(profile: dict[float, int], words: dict[str, Any]) -> None:
-    forecasts = ep.plan(profile, bounds=(-1, 3), **words).forecasts
-    rmse = theory.least_error(profile, bounds=(-1, 3), **words)
-    pac = theory.least_error(profile, bounds=(-1, 3), loss="pac", **words)
-    assert 0.0 <= rmse <= min(forecast.rmse for forecast in forecasts)
-    assert 0.0 <= pac <= min(forecast.pac for forecast in forecasts)
-
-
 @given(profile=profiles, words=st.sampled_from(RELATED), cells=st.integers(2, 12))
 @settings(max_examples=10, deadline=None)
 def test_no_rule_for_frequencies_is_below(
@@ -46,15 +35,6 @@ def test_no_rule_for_frequencies_is_below(
     assert theory.least_error(profile, **asked) <= min(each.rmse for each in forecasts)
     pac = theory.least_error(profile, loss="pac", **asked)
     assert pac <= min(each.pac for each in forecasts)
-
-
-@pytest.mark.parametrize("name", sorted({*ADVERSARIAL, *ORDINARY} - {*PAST_THE_DOOR}))
-def test_any_budgets_have_a_bound_below_the_plan(name: str) -> None:
-    budgets = (ADVERSARIAL | ORDINARY)[name]
-    for words in RELATED:
-        plan = ep.plan(budgets, **words)
-        assert 0.0 <= plan.lower_bound <= plan[plan.best].rmse
-        assert plan.lower_bound == theory.least_error(budgets, **words)
 
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])

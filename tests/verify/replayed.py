@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 
 import epsilons as ep
 from epsilons.verify import Replay, replay
 from tests.assumed import SAMPLE
-from tests.engines import FRAMES, on_engine
+from tests.engines import FRAMES
 
 SIZE = 120
 LEVELS = [0.1, 0.5, 2.0]
@@ -47,22 +46,6 @@ def frame() -> pl.DataFrame:
 
 
 FORMS = [*FRAMES, "pandas of objects"]
-
-
-def form_of(name: str) -> Any:
-    """Return the rows in a form in which a user can pass them in memory."""
-    if name == "pandas of objects":
-        return pd.DataFrame(COLUMNS, dtype=object)
-    return on_engine(name, frame())
-
-
-ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
-    "lists": list,
-    "numpy": np.array,
-    "series": lambda items: pd.Series(items, index=[f"row {i}" for i in range(len(items))]),
-    "polars series": pl.Series,
-    "arrow": lambda items: pl.Series(items).to_arrow(),
-}
 
 
 def held(found: Replay) -> None:

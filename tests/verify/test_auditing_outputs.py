@@ -39,7 +39,6 @@ def test_integers_of_any_size_and_lists_and_columns_are_outputs() -> None:
     assert audit(one[:, None], two[:, None], epsilon=1.0) == plain
 
 
-@pytest.mark.statistical
 @pytest.mark.parametrize("kinds", [(np.int64, object), (np.int32, np.float64), (object, float)])
 def test_the_type_of_an_array_is_no_part_of_an_output(kinds: tuple[Any, Any]) -> None:
     """If outputs have the same distribution, arrays of different types are not distinguished."""

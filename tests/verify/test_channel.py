@@ -107,11 +107,6 @@ def test_rappor_keeps_every_budget(cells: int, epsilon: float) -> None:
     assert exact_channel(Frequencies(cells, "rappor").channel(epsilon)).holds
 
 
-@pytest.mark.slow
-def test_rappor_keeps_its_budget_with_sixteen_categories() -> None:
-    assert exact_channel(Frequencies(16, "rappor").channel(1.0)).holds
-
-
 @pytest.mark.parametrize("epsilon", BUDGETS)
 @pytest.mark.parametrize(("signs", "distance"), [(1, 0), (2, 0), (3, 1), (5, 0), (6, 2), (7, 1)])
 def test_signs_keep_every_budget(epsilon: float, signs: int, distance: int) -> None:

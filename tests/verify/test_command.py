@@ -9,23 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from epsilons.asking import commands
 from epsilons.draws.mechanisms import build_moments
 from epsilons.draws.mechanisms.sums import SumAndSquares
-
-
-@pytest.mark.rotates(4)
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-def test_verify_can_draw_too(neighbours: str) -> None:
-    given = ["verify", "0.5:500", "1:200", "--neighbours", neighbours, "--draws"]
-    text = CliRunner().invoke(commands.cli, given).stdout
-    assert "Everyone's budget is kept." in text
-    assert "Draws and totals are as declared." in text
-    data = json.loads(CliRunner().invoke(commands.cli, [*given, "--json"]).stdout)
-    assert data["holds"]
-    assert data["draws"]["passes"]
 
 
 @pytest.mark.parametrize("fault", ["weights", "noise"])

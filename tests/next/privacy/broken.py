@@ -79,7 +79,7 @@ BROKEN = (
     Broken("a sum of a handful of people is called normal", "number", "inference"),
     Broken("the noisy size of a group is taken for exact", "number", "inference"),
     Broken("ranges that hold all at once pay for one", "number", "inference"),
-    Broken("what rounding did to survey weights is left out of the interval", "number", "inference"),
+    Broken("what rounding did to weights is left out of an interval", "number", "inference"),
     Broken("ends are rounded inwards", "number", "releases"),
     Broken("the factor that is printed is that of an average person", "number", "releases"),
     # What is checked, kept for life, and sent by everybody themselves.

@@ -72,13 +72,20 @@ def demo(
             spoken.tell({"study": study, "data": str(data)}, words, as_json=as_json)
             return
         files = options.Files(page, picture)
-        release = ep.mean("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+        release = ep.mean(
+            "minutes",
+            epsilon="epsilon",
+            bounds=(0, 120),
+            data=path,
+            person="person",
+            title="How long do 4,000 (invented) people commute?",
+            unit="minutes",
+        )
     jobs.released(release)
     files.write(release)
     if as_json:
         click.echo(release.to_json())
         return
-    click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
     click.echo(str(release))
     checked = ep.verify.exact(release.mechanism)
     click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
