@@ -273,7 +273,8 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
 def test_the_demo(again: Callable[[], None], tmp_path: Path) -> None:
     with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
         asked: dict[str, Any] = {"values": "minutes", "epsilon": "epsilon", "bounds": (0.0, 120.0)}
-        same = called(again, ep.mean, **asked, data=path, person="person")
+        words = {"title": "How long do 4,000 (invented) people commute?", "unit": "minutes"}
+        same = called(again, ep.mean, **asked, data=path, person="person", **words)
         assert told(again, ["demo"]) == same
         copy = tmp_path / "copy.csv"
         assert CliRunner().invoke(cli, ["demo", "--save", str(copy)]).exit_code == 0
