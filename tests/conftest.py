@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests import needs
 
@@ -23,6 +24,10 @@ from tests import needs
 # small vectors wait for each other's threads and take six times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Orders of tests are random, their cases are not: the code of the old house does not change.
+settings.register_profile("ordinary", derandomize=True)
+settings.load_profile("ordinary")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
