@@ -1,0 +1,1 @@
+"""Any table in, integers out. Nothing else sees a row."""

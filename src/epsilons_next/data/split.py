@@ -1,0 +1,104 @@
+"""How everyone divides one unit among public cells. It says what will be counted, and counts nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Literal
+
+from epsilons_next.checks import finite, kind_of
+from epsilons_next.data.labels import LabelSet
+from epsilons_next.errors import BoundsError
+from epsilons_next.grid import GRID
+
+__all__ = ["Number", "Split"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers, and the range that becomes 0 … 1.
+
+    Raises:
+        BoundsError: the bounds are no range, or one whose width no float can hold.
+    """
+
+    column: str
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        width = self.high - self.low
+        if not (0.0 < width < math.inf and GRID / width < math.inf):
+            raise BoundsError("bounds: the smaller number first, and neither too near nor too far.")
+
+    @classmethod
+    def of(cls, column: str, bounds: object) -> Number:
+        """Check the bounds that somebody typed.
+
+        Raises:
+            BoundsError: they are not two numbers.
+        """
+        if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+            raise BoundsError(
+                f"bounds=(0, 120), please, for {column!r}: the possible values, known without looking "
+                f"at these people; this is {kind_of(bounds)}."
+            )
+        return cls(column, finite("bounds", bounds[0]), finite("bounds", bounds[1]))
+
+
+@dataclass(frozen=True)
+class Split:
+    """The public cells: for every group the same parts, and at the end the cell of who is in none.
+
+    Args:
+        numbers: each divides every part in two, as x to 1 − x: none gives the whole, (x,) gives x
+            and 1 − x, (x, x) also the square.
+        groups: columns of labels; each combination is a group. A person's rows divide them.
+        where: columns of labels that all must hold; other rows do not count.
+        missing: whether a row without an entry is a fault, or does not count.
+        at_least: only people with so much ε are counted.
+    """
+
+    numbers: tuple[Number, ...] = ()
+    groups: tuple[LabelSet, ...] = ()
+    where: tuple[LabelSet, ...] = ()
+    missing: Literal["error", "exclude"] = "error"
+    at_least: float = 0.0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read, each once."""
+        held = (*self.numbers, *self.groups, *self.where)
+        return tuple(dict.fromkeys(each.column for each in held))
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return prod(len(labels.all_names) for labels in self.groups)
+
+    @property
+    def parts(self) -> int:
+        """How many cells each group has."""
+        return 1 << len(self.numbers)
+
+    @property
+    def outside(self) -> bool:
+        """Whether somebody may be in no group: the last cell is theirs."""
+        return bool(self.where) or self.missing == "exclude"
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return self.size * self.parts + self.outside
+
+    @property
+    def names(self) -> list[tuple[str, ...]]:
+        """What the groups are called, by column."""
+        return list(product(*(labels.all_names for labels in self.groups)))
+
+    @property
+    def filters(self) -> str:
+        """What the rows have that count, in words."""
+        return " and ".join(f"{each.column} = {' or '.join(each.names)}" for each in self.where)

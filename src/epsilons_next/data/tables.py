@@ -1,0 +1,180 @@
+"""Any table becomes one lazy Polars frame. No other module knows where rows are kept."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+
+from epsilons_next.checks import kind_of, listed
+from epsilons_next.data.entries import Column, Kind, marked
+from epsilons_next.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
+
+__all__ = ["Table", "open_table", "quietly"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns that are needed.
+
+    Args:
+        frame: one row for each row of the table; columns are named by their places.
+        columns: by their names in the table.
+        stamp: what is another where files were changed; None if nothing tells.
+    """
+
+    frame: pl.LazyFrame
+    columns: Mapping[str, Column]
+    stamp: object
+
+
+def open_table(data: Any, names: Sequence[str]) -> Table:
+    """Find the named columns of any table, without reading a row of a file or a lazy frame.
+
+    Args:
+        data: a frame of Polars or pandas, the path of Parquet or CSV files, or a mapping of arrays.
+        names: the columns that are needed.
+
+    Raises:
+        ArgumentError: this is no table.
+        ColumnError: a column is not there, there twice, or of a type that means nothing here.
+        FileError: a file cannot be read.
+    """
+    names = list(dict.fromkeys(names))
+    stamp, kinds = None, dict[str, Kind]()
+    if isinstance(data, (str, os.PathLike)):
+        frame, stamp, text = _file(os.fspath(data))
+        kinds = dict.fromkeys(names, "file text") if text else kinds
+    elif isinstance(data, (pl.DataFrame, pl.LazyFrame)):
+        frame = data.lazy()
+    else:
+        columns = quietly(
+            lambda: [_column(name, entries) for name, entries in _arrays(data, names)],
+            "The table cannot be opened",
+        )
+        if len({len(column) for column, _ in columns}) > 1:
+            raise ArgumentError("data: the arrays of a mapping are equally long.")
+        frame = pl.LazyFrame([column for column, _ in columns])
+        kinds = {column.name: "objects" for column, mark in columns if mark}
+    schema = quietly(frame.collect_schema, "The table cannot be opened")
+    _present(names, schema.names(), [each for each in names if f"{each}_duplicated_0" in schema])
+    columns_of, chosen = {}, []
+    for i, name in enumerate(names):
+        kind = kinds.get(name) or _kind(name, schema[name])
+        columns_of[name] = Column(name, f"column {i}", kind, schema[name])
+        own = pl.col(name) if kind in ("number", "truth") else pl.col(name).cast(pl.String)
+        chosen.append(own.alias(f"column {i}"))
+    return Table(frame.select(chosen), columns_of, stamp)
+
+
+def names_of(data: Any) -> list[str]:
+    """Return the names of the columns of a table; none, if it is no table."""
+    with suppress(Exception):
+        if isinstance(data, (str, os.PathLike)):
+            return _file(os.fspath(data))[0].collect_schema().names()
+        held = data.collect_schema().names() if isinstance(data, pl.LazyFrame) else data
+        return [each for each in getattr(held, "columns", held) if isinstance(each, str)]
+    return []
+
+
+def quietly(work: Callable[[], T], failed: str, kind: type[EpsilonsError] = DataError) -> T:
+    """Do something that an engine may refuse in words that show entries, and forget these words."""
+    name = ""
+    try:
+        return work()
+    except EpsilonsError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        name = type(error).__name__
+    # Out of the handler, so that the engine's own error is not the context of this one.
+    raise kind(f"{failed}: its engine stopped ({name}).")
+
+
+def _file(path: str) -> tuple[pl.LazyFrame, object, bool]:
+    """Open a file, a folder of Parquet files, or a pattern. Cells of a CSV file stay text."""
+    found = sorted(glob.glob(os.path.join(path, "**/*.parquet"), recursive=True))
+    files = found if os.path.isdir(path) else sorted(glob.glob(path)) or [path]
+    endings = {name[name.find(".", name.rfind(os.sep)) :].lower() for name in files}
+    csv = all(each.endswith((".csv", ".csv.gz")) for each in endings)
+    if not files or not (csv or all(each.endswith(".parquet") for each in endings)):
+        raise FileError(
+            f"data: {os.path.basename(path)!r} is neither Parquet (.parquet) nor CSV (.csv, "
+            ".csv.gz). Read it yourself, and give the frame."
+        )
+    try:
+        stamp = tuple((name, os.stat(name).st_size, os.stat(name).st_mtime_ns) for name in files)
+    except OSError:
+        stamp = ()
+    if not stamp:
+        raise FileError(f"data: there is no file {os.path.basename(path)!r} that can be read.")
+    scan: Callable[..., pl.LazyFrame] = pl.scan_csv if csv else pl.scan_parquet
+    options = {"infer_schema": False} if csv else {"hive_partitioning": False}
+    frame = quietly(
+        lambda: scan(files, glob=False, **options), "The file cannot be opened", FileError
+    )
+    return frame, stamp, csv
+
+
+def _arrays(data: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the named columns of a pandas frame or a mapping of arrays."""
+    if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
+        held = list(data.columns)
+        text = [each for each in held if isinstance(each, str)]
+        _present(names, text, [name for name in names if text.count(name) > 1])
+        return [(name, data[name].array) for name in names]
+    if not isinstance(data, Mapping):
+        raise ArgumentError(
+            "data: a frame of Polars or pandas, the path of a Parquet or CSV file, or a mapping of "
+            f"arrays; this is {kind_of(data)}."
+        )
+    _present(names, [each for each in data if isinstance(each, str)], [])
+    return [(name, data[name]) for name in names]
+
+
+def _present(names: Sequence[str], held: list[str], twice: list[str]) -> None:
+    for name in names:
+        if name not in held:
+            raise ColumnError(f'"{name}" is no column of the data. Its columns are {listed(held)}.')
+    if twice:
+        raise ColumnError(f'"{twice[0]}" is the name of two columns: rename one of them.')
+
+
+def _kind(name: str, dtype: pl.DataType) -> Kind:
+    if dtype.is_numeric():
+        return "number"
+    if dtype == pl.Boolean:
+        return "truth"
+    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+        return "text"
+    if isinstance(dtype, pl.Null):
+        return "file text"  # there is no entry
+    raise ColumnError(f'"{name}" holds neither numbers nor text ({dtype}): convert it first.')
+
+
+def _column(name: str, entries: Any) -> tuple[pl.Series, bool]:
+    """Return an array as a column of Polars, and whether its entries are marked.
+
+    What is neither a column of Arrow nor an array of numbers is read entry by entry.
+    """
+    entries = getattr(entries, "array", entries)
+    if isinstance(entries, pl.Series) or type(entries).__name__.startswith("Arrow"):
+        arrow = getattr(entries, "__arrow_array__", lambda: entries)()
+        return pl.Series(name, arrow), False
+    masked = isinstance(entries, np.ma.MaskedArray)
+    array = entries.tolist() if masked else entries
+    if not isinstance(array, (list, tuple)):
+        array = np.asarray(array)
+        if array.ndim != 1 or array.dtype.kind not in "iufbOUT":
+            raise ColumnError(f'"{name}" is no column of numbers or text ({array.dtype}).')
+        if array.dtype.kind in "iufb":
+            native = np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
+            return pl.Series(name, array.astype(native, copy=False)), False
+    return pl.Series(name, [marked(each) for each in array], pl.String), True

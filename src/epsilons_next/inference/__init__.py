@@ -1,0 +1,1 @@
+"""The one test behind every interval, and the rows that it concludes."""

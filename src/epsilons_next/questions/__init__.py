@@ -1,0 +1,1 @@
+"""What can be asked. A new statistic is one file here, one row of the contract and one proof."""

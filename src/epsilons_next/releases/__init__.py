@@ -1,0 +1,1 @@
+"""What comes out: rows and facts, and how they are laid out."""

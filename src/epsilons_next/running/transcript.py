@@ -1,0 +1,146 @@
+"""What was asked and replied: with its question, it is the whole release.
+
+Everything that is published is a function of both, so another reading, a stored file and a check are
+replays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from epsilons_next.budgets.levels import Budgets, Counts
+from epsilons_next.errors import FileError
+from epsilons_next.inference.rows import Reading, Row
+from epsilons_next.mechanisms.linear import Linear
+from epsilons_next.questions.question import Question
+from epsilons_next.questions.requests import Drawn, Reader, Reply, Request, led
+
+__all__ = ["Transcript"]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A question, and every request that it made with its reply.
+
+    Args:
+        question: what was asked.
+        public: whether it is public who takes part.
+        replies: requests and replies, in order.
+    """
+
+    question: Question
+    public: bool
+    replies: tuple[tuple[Request, Reply], ...]
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What was drawn, to be read: the question is led through the same replies.
+
+        Raises:
+            FileError: the replies are those to another question.
+        """
+        waiting = iter(self.replies)
+
+        def reply(request: Request) -> Reply:
+            asked, told = next(waiting, (None, None))
+            if told is None or not _same(request, asked):
+                raise FileError("The replies are those to another question.")
+            return told
+
+        return led(self.question.steps(public=self.public), reply)
+
+    def rows(self, reading: Reading) -> list[Row]:
+        """Read what was drawn.
+
+        Raises:
+            ArgumentError: nothing can be concluded in this way.
+        """
+        return self.reader(reading)
+
+    @property
+    def drawn(self) -> list[Drawn]:
+        """What was drawn, in order."""
+        return [told for _, told in self.replies if isinstance(told, Drawn)]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The transcript as plain data."""
+        return {
+            "question": self.question.plain,
+            "public": self.public,
+            "replies": [
+                [_plain_request(asked), _plain_reply(told)] for asked, told in self.replies
+            ],
+        }
+
+    @classmethod
+    def of(cls, question: Question, plain: Mapping[str, Any]) -> Transcript:
+        """Return a transcript that was stored, led through its question once more.
+
+        Raises:
+            FileError: the replies are those to another question.
+        """
+        waiting, replies = iter(plain["replies"]), []
+
+        def reply(request: Request) -> Reply:
+            asked, told = next(waiting, (None, None))
+            if told is None or _plain_request(request, asked) != asked:
+                raise FileError("The replies are those to another question.")
+            replies.append((request, _reply(request, asked, told)))
+            return replies[-1][1]
+
+        led(question.steps(public=plain["public"]), reply)
+        return cls(question, plain["public"], tuple(replies))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("question", "public", "replies")}
+
+
+def _same(request: Request, asked: Request | None) -> bool:
+    """Whether a request is the one that was answered. Its weights are those that were drawn with."""
+    if isinstance(request, Linear) and isinstance(asked, Linear):
+        return (request.matrix, request.noise) == (asked.matrix, asked.noise)
+    return request == asked
+
+
+def _plain_request(request: Request, asked: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A request as plain data: what is counted, or the mechanism that draws.
+
+    If it is compared with one that was stored, the weights are those that were drawn with: another
+    processor may choose a cap that differs in its last digit.
+    """
+    if not isinstance(request, Linear):
+        return {"count": json.loads(json.dumps(asdict(request), default=str))}
+    weights = request.weights if asked is None else asked.get("weights", ())
+    return {
+        "law": type(request.noise).__name__.lower(),
+        "scale": str(request.noise.scale),
+        "block": [list(row) for row in request.matrix.block],
+        "groups": request.matrix.groups,
+        "outside": request.matrix.outside,
+        "weights": list(weights),
+    }
+
+
+def _plain_reply(reply: Reply) -> dict[str, Any]:
+    """A reply as plain data; what was drawn is text, since it may have more than 53 bits."""
+    if isinstance(reply, Drawn):
+        return {"integers": [str(each) for each in reply.integers]}
+    counts = None if reply.counts is None else asdict(reply.counts)
+    return {"offered": list(reply.offered), "counts": counts}
+
+
+def _reply(request: Request, asked: Mapping[str, Any], plain: Mapping[str, Any]) -> Reply:
+    """A reply that was stored."""
+    if isinstance(request, Linear):
+        mechanism = replace(request, weights=tuple(asked["weights"]))
+        return Drawn(mechanism, tuple(int(each) for each in plain["integers"]))
+    counts = plain["counts"]
+    if counts is not None:
+        lists = {name: tuple(each) for name, each in counts.items() if isinstance(each, list)}
+        counts = Counts(**{**counts, **lists})
+    return Budgets(tuple(plain["offered"]), counts)

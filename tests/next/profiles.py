@@ -1,0 +1,19 @@
+"""How much is tried: in every run, and in a campaign (EPSILONS_CAMPAIGN=1)."""
+
+from __future__ import annotations
+
+import os
+
+CAMPAIGN = bool(os.environ.get("EPSILONS_CAMPAIGN"))
+
+PAIRS = 5_000 if CAMPAIGN else 600
+"""Pairs of neighbouring tables."""
+
+SEQUENCES = 1_000 if CAMPAIGN else 100
+"""Sequences of releases from one table."""
+
+RUNS = 4_000 if CAMPAIGN else 300
+"""Runs of a simulation, at most."""
+
+CASES = 4_000 if CAMPAIGN else 400
+"""Random cases that are compared with another computation."""
