@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from epsilons_next import errors as errors
-    from epsilons_next.data.labels import Bins as Bins, Labels as Labels
     from epsilons_next.bundled import demo as demo
+    from epsilons_next.data.labels import Bins as Bins, Labels as Labels
     from epsilons_next.inference.rows import Within as Within
     from epsilons_next.people import People as People
     from epsilons_next.questions.mean import Mean as Mean

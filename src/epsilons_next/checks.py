@@ -18,8 +18,8 @@ __all__ = [
     "kind_of",
     "listed",
     "one_of",
-    "shown",
     "signature_of",
+    "typed",
     "unknown",
 ]
 
@@ -55,7 +55,7 @@ def kind_of(value: Any) -> str:
     return "None" if value is None else f"of type {type(value).__name__}"
 
 
-def shown(value: Any) -> str:
+def typed(value: Any) -> str:
     """Show a plain argument as it was typed; of anything else, only its type."""
     if type(value) in (str, int, float, bool) and len(repr(value)) <= LONGEST:
         return repr(value)
@@ -92,7 +92,7 @@ def one_of(parameter: str, value: Any, choices: tuple[str, ...]) -> None:
     """
     if not isinstance(value, str) or value not in choices:
         words = " or ".join(f'"{each}"' for each in choices)
-        raise ArgumentError(f"{parameter}={shown(value)}: it is {words}.")
+        raise ArgumentError(f"{parameter}={typed(value)}: it is {words}.")
 
 
 def finite(parameter: str, value: Any) -> float:
@@ -131,9 +131,9 @@ def unknown(owner: str, word: str, known: Iterable[str]) -> str:
 
 def signature_of(owner: Any) -> inspect.Signature:
     """Return the parameters of a class, with `self` in front, for a method that has them."""
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    self_ = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     signature = inspect.signature(owner)
-    return signature.replace(parameters=[own, *signature.parameters.values()])
+    return signature.replace(parameters=[self_, *signature.parameters.values()])
 
 
 class Worded(type):
@@ -147,6 +147,7 @@ class Worded(type):
     if not TYPE_CHECKING:
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            """Make an object, or say what is wrong with the arguments."""
             problem = ""
             try:
                 return super().__call__(*args, **kwargs)
@@ -169,9 +170,9 @@ def _problem(owner: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> s
     positional = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
     if len(args) > len(positional):
         return f"{owner.__name__}: by position come {', '.join(positional)}; name the others."
-    given = {*positional[: len(args)], *kwargs}
+    named = {*positional[: len(args)], *kwargs}
     for name, each in parameters.items():
-        if each.default is each.empty and name not in given:
+        if each.default is each.empty and name not in named:
             needs = getattr(owner, "needs", {}).get(name, f"{owner.__name__}: {name} is missing.")
             known = dict(zip(positional, args, strict=False), **kwargs)
             return str(needs(known) if callable(needs) else needs)

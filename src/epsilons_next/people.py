@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NoReturn, ParamSpec
 
-from epsilons_next.checks import finite, kind_of, shown, signature_of, unknown
+from epsilons_next.budgets.levels import proportions
+from epsilons_next.checks import kind_of, signature_of, typed, unknown
 from epsilons_next.data.roster import Roster
 from epsilons_next.errors import ArgumentError, LedgerError, UnknownNameError
 from epsilons_next.mechanisms.source import Seeded, Source, System
@@ -36,6 +36,12 @@ def asks(question: Callable[P, Question]) -> Callable[Concatenate[People, P], Re
     return ask
 
 
+def _whose(arguments: Mapping[str, Any]) -> str:
+    from epsilons_next.running.hints import whose
+
+    return whose(arguments)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class People(Roster):
     """The people of a table, who each chose their own ε.
@@ -49,7 +55,8 @@ class People(Roster):
         epsilon: the column of limits, or of the words of `menu`; or one limit for everyone.
         person: the column that says whose row each row is; None if each row is one person.
         menu: the limit that each word stands for; None for who said nothing.
-        rows: whether numbers of several rows of a person are averaged ("mean"), or added up ("sum").
+        rows: whether numbers of several rows of a person are averaged ("mean"), or added up
+            ("sum").
         weights: the column of public survey weights.
         secret: everybody's "answers"; or "participation", who takes part at all.
         offered: where participation is secret, the limits that were offered: those of `menu`.
@@ -61,6 +68,8 @@ class People(Roster):
         BudgetError: something is no limit.
     """
 
+    needs: ClassVar = {"person": _whose}
+
     _: KW_ONLY
     seed: int | None = None
     account: Account = field(default_factory=Account)
@@ -69,7 +78,7 @@ class People(Roster):
         super().__post_init__()
         if self.seed is not None and (type(self.seed) is not int or self.seed < 0):
             raise ArgumentError(
-                f"seed: a whole number from 0, for simulation, not {shown(self.seed)}."
+                f"seed: a whole number from 0, for simulation, not {typed(self.seed)}."
             )
         if not isinstance(self.account, Account):
             raise ArgumentError("account: it belongs to a People; dataclasses.replace hands it on.")
@@ -104,27 +113,15 @@ class People(Roster):
         titles = [question.heading for question in questions]
         if len(set(titles)) < len(titles):
             raise ArgumentError("questions: two have the same title: give each one of its own.")
-        shared = self._parts(parts, len(questions))
+        shared = proportions(parts, len(questions))
         for question in questions:
             question.suits(public=self.public, weighted=self.weights is not None)
         from epsilons_next.running.curator import answers
         from epsilons_next.running.described import released
 
         source: Source = System() if self.seed is None else Seeded(self.seed)
-        found = answers(self, self.account, questions, shared, source)
-        return Releases(tuple(map(released, [self] * len(found), found, questions)))
-
-    def _parts(self, parts: Sequence[float] | None, number: int) -> list[Fraction]:
-        if parts is None:
-            return [Fraction(1)] * number
-        if not isinstance(parts, (list, tuple)) or len(parts) != number:
-            raise ArgumentError(
-                f"parts: one number for each of the {number} questions, such as [2, 1]."
-            )
-        held = [finite("parts", each) for each in parts]
-        if min(held) <= 0.0 or max(held) > 1e6 * min(held):
-            raise ArgumentError("parts: numbers above 0, of which none is a million times another.")
-        return [Fraction(each) for each in held]
+        result = answers(self, self.account, questions, shared, source)
+        return Releases(tuple(map(released, [self] * len(result), result, questions)))
 
     def __str__(self) -> str:
         """Say what these people are. Nothing is read."""

@@ -1,4 +1,4 @@
-"""What was published, from a file: a release comes back with its draws, and an edited file does not."""
+"""What was published, from a file: a release comes back with its draws, if nobody edited it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from epsilons_next.checks import kind_of
-from epsilons_next.data.labels import Bins
 from epsilons_next.errors import ArgumentError, FileError
-from epsilons_next.inference.rows import Reading, Row, Within
+from epsilons_next.inference.rows import Reading, Row, assumed
 from epsilons_next.questions.mean import Mean
 from epsilons_next.questions.question import Question
 from epsilons_next.questions.shares import Shares
-from epsilons_next.releases.facts import Facts, Spending
+from epsilons_next.releases.facts import Facts
 from epsilons_next.releases.json import digest
 from epsilons_next.releases.release import Release
 from epsilons_next.releases.several import Releases
@@ -53,18 +51,16 @@ def read(path: str | Path) -> Release | Releases:
         problem = "is no JSON"
     if problem:
         raise FileError(f"{os.path.basename(path)!r} {problem}.")
-    found = None
     try:
-        found = _read(held)
-    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-    if found is None:
-        raise FileError(f"{os.path.basename(path)!r} is no release that this version wrote.")
-    return found
+        return _read(held)
+    except FileError:
+        raise
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError):
+        pass  # its own words may show what is in the file
+    raise FileError(f"{os.path.basename(path)!r} is no release that this version wrote.")
 
 
-def _read(held: dict[str, Any]) -> Release | Releases:
+def _read(held: Any) -> Release | Releases:
     if held["version"] != 1 or held["kind"] not in ("release", "releases"):
         raise FileError("The file is of another version, or no release.")
     if held.get("sha256", digest(held)) != digest(held):
@@ -80,19 +76,11 @@ def _release(held: dict[str, Any]) -> Release:
     Raises:
         FileError: they are others.
     """
-    question = _question(held["question"])
-    facts, reading = dict(held["facts"]), held["reading"]
-    facts["spending"] = tuple(
-        Spending(
-            float(each["limit"]), each["people"], Fraction(each["lost"]), Fraction(each["spent"])
-        )
-        for each in facts["spending"]
-    )
-    facts |= {name: tuple(facts[name]) for name in ("columns", "data")}
-    facts["limits"] = tuple(map(float, facts["limits"]))
+    words, reading = held["question"], held["reading"]
+    question = QUESTIONS[words["statistic"]].of(words)
     release = Release(
-        Facts(**facts),
-        Reading(reading["confidence"], reading["about"], _assumed(reading["assume"])),
+        Facts.of(held["facts"]),
+        Reading(reading["confidence"], reading["about"], assumed(reading["assume"])),
         question.reading,
         Transcript.of(question, held),
         tuple(held["under"]),
@@ -113,35 +101,3 @@ def _near(row: Row, stored: Mapping[str, Any]) -> bool:
             for name in numbers
         )
     )
-
-
-def _assumed(plain: Any) -> Any:
-    return (
-        Within(plain["apart"] if "apart" in plain else plain["within"])
-        if isinstance(plain, dict)
-        else plain
-    )
-
-
-def _question(plain: Mapping[str, Any]) -> Question:
-    """Return a question that was stored as plain data."""
-    held = dict(plain)
-    words = {
-        name: {column: _labels(each) for column, each in held[name].items()}
-        for name in ("by", "where")
-        if name in held
-    }
-    held |= words
-    if "categories" in held:
-        held["categories"] = _labels(held["categories"])
-    if "bounds" in held:
-        held["bounds"] = tuple(held["bounds"])
-    if "assume" in held:
-        held["assume"] = _assumed(held["assume"])
-    return QUESTIONS[held.pop("statistic")](**held)
-
-
-def _labels(plain: Any) -> Any:
-    if isinstance(plain, dict) and list(plain) == ["bins"]:
-        return Bins(*(float(each) for each in plain["bins"]))
-    return plain

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 __all__ = ["best_cap"]
 
 TRIED: Final = 9
-"""So many caps are tried, and again and again between the neighbours of the best: widths are flat."""
+"""So many caps are tried, and then again between the neighbours of the best: widths are flat."""
 
 
 def best_cap(

@@ -1,10 +1,18 @@
-"""What a question is told of people: how much of everybody's ε it may use, and what is public."""
+"""How much of everybody's ε a question may use, and what else is public of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-__all__ = ["Budgets", "Counts"]
+from epsilons_next.checks import finite
+from epsilons_next.errors import ArgumentError
+
+__all__ = ["Budgets", "Counts", "proportions"]
+
+UNEVEN = 1e6
+"""How much larger one part may be than another."""
 
 
 @dataclass(frozen=True)
@@ -44,3 +52,19 @@ class Budgets:
     def weighted(self) -> bool:
         """Whether people have survey weights."""
         return self.counts is not None and self.counts.units != self.counts.people
+
+
+def proportions(parts: Sequence[float] | None, number: int) -> list[Fraction]:
+    """Return how much each of several questions is offered, in proportion.
+
+    Raises:
+        ArgumentError: these are not so many numbers above 0, near enough to each other.
+    """
+    if parts is None:
+        return [Fraction(1)] * number
+    if not isinstance(parts, (list, tuple)) or len(parts) != number:
+        raise ArgumentError(f"parts: one number for each of the {number} questions, as in [2, 1].")
+    each = [finite("parts", part) for part in parts]
+    if min(each) <= 0.0 or max(each) > UNEVEN * min(each):
+        raise ArgumentError("parts: numbers above 0, of which none is a million times another.")
+    return [Fraction(part) for part in each]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from epsilons_next.data.roster import MOST, Roster
 
-__all__ = ["SPLITTER", "Classes", "classes_of"]
+__all__ = ["Classes", "classes_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -55,7 +55,7 @@ def classes_of(
 
     Args:
         roster: who is asked, and what is secret.
-        limits: everybody's ε; people on one line agree in nine bits of it, and on every cut.
+        limits: everybody's ε.
         units: how many units each of them is.
         people: how many they are.
         cuts: every `at_least` that anybody asked for.
@@ -70,26 +70,23 @@ def classes_of(
         edges = np.unique([*levels, *ends[ends >= levels[0]]])
         offered, none = _below(levels, edges), np.zeros(len(edges), np.int64)
         low = np.nextafter(np.minimum(offered, MOST), 0.0)
-        found = Classes(offered, _below(ends, edges), edges, low, none, none, none * 1.0, none + 1)
-        return found, np.searchsorted(edges, limits, side="right") - 1
+        result = Classes(
+            offered, _below(ends, edges), edges, low, none, none, none.astype(float), none + 1
+        )
+        return result, np.searchsorted(edges, limits, side="right") - 1
     # A quotient may have been rounded up, and so may a decimal: the float below it is no more.
     each = np.nextafter(np.minimum(limits, MOST) / units, 0.0)
     nine = each * SPLITTER - (each * SPLITTER - each)
-    there = limits > 0.0
-    keys, inverse = np.unique(np.stack([nine, cut])[:, there], axis=1, return_inverse=True)
+    present = limits > 0.0
+    keys, inverse = np.unique(np.stack([nine, cut])[:, present], axis=1, return_inverse=True)
     size, place = keys.shape[1], np.full(len(limits), -1)
-    place[there] = inverse
-
-    def total(values: NDArray[np.generic]) -> Floats:
-        return np.bincount(inverse, weights=values[there], minlength=size)
-
-    ends_of = np.full((2, size), np.inf)
-    for end, values in zip(ends_of, (limits, each), strict=True):
-        np.minimum.at(end, inverse, values[there])
-    most = np.ones(size, np.int64)
-    np.maximum.at(most, inverse, units[there])
-    counts = [np.rint(total(values)).astype(np.int64) for values in (people * units, people)]
-    return Classes(*keys, *ends_of, *counts, total(people * units**2.0), most), place
+    place[present] = inverse
+    least, counts, most = np.full((2, size), np.inf), np.zeros((3, size)), np.ones(size, np.int64)
+    np.minimum.at(least.T, inverse, np.stack([limits, each]).T[present])
+    np.add.at(counts.T, inverse, np.stack([people * units, people, people * units**2.0]).T[present])
+    np.maximum.at(most, inverse, units[present])
+    number, persons = counts[:2].astype(np.int64)
+    return Classes(keys[0], keys[1], least[0], least[1], number, persons, counts[2], most), place
 
 
 def _below(ends: Floats, values: Floats) -> Floats:

@@ -31,8 +31,7 @@ MISSING: Final = ("", "NA", "N/A", "NaN", "nan", "null", ".")
 EXACT: Final = 2**53
 """From here on floats are not all whole numbers, so that two ids could be one."""
 
-DIGITS: Final = 300
-HUGE: Final = 10**DIGITS
+HUGE: Final = Decimal(10**300)
 """Python's own numbers that are larger count as this."""
 
 LARGEST: Final = 1.7976931348623157e308
@@ -43,14 +42,14 @@ class Column:
     """One column of a table: its name there, its name in our frame, and what it holds."""
 
     name: str
-    own: str
+    inner: str
     kind: Kind
     dtype: pl.DataType
 
     @property
     def entry(self) -> pl.Expr:
         """The entries as they are, null if there is none."""
-        entry = pl.col(self.own)
+        entry = pl.col(self.inner)
         if self.kind in ("number", "truth"):
             return entry.fill_nan(None) if self.dtype.is_float() else entry
         blank = ["t" + each if self.kind == "objects" else each for each in MISSING]
@@ -69,7 +68,7 @@ class Column:
                 f'people.shares("{self.name}", ["yes", "no"]).'
             )
         if self.kind in ("number", "truth"):
-            return pl.col(self.own).cast(pl.Float64).fill_nan(None)
+            return pl.col(self.inner).cast(pl.Float64).fill_nan(None)
         return self._spelled_number.cast(pl.Float64, strict=False).fill_nan(None)
 
     @property
@@ -93,7 +92,7 @@ class Column:
         Raises:
             ColumnError: the column holds something else.
         """
-        if self.kind == "truth" or self.dtype.is_decimal():
+        if self.kind == "truth":
             raise ColumnError(f'"{self.name}" holds no ids, which are integers or text.')
         if self.kind == "objects":
             return pl.when(self.entry.str.head(1).is_in(["n", "t"])).then(self.entry)
@@ -115,15 +114,11 @@ class Column:
             inside = number.is_not_null() & (passed > 0) & (passed < len(labels.edges))
             return pl.when(inside).then(passed - 1)
         places = self._places(labels)
-        entry = pl.col(self.own)
-        held = entry.cast(pl.Float64) if self.dtype.is_decimal() else entry
-        found = held.replace_strict(
-            list(places), list(places.values()), default=None, return_dtype=pl.Int64
-        )
-        if not self.dtype.is_decimal():
-            return found if places else pl.lit(None, pl.Int64)
-        # Different decimals may be one float, and only one of them comes back from it.
-        return pl.when(held.cast(self.dtype, strict=False) == entry).then(found)
+        entry = pl.col(self.inner)
+        if not places:
+            return pl.lit(None, pl.Int64)
+        to = list(places.values())
+        return entry.replace_strict(list(places), to, default=None, return_dtype=pl.Int64)
 
     def is_missing(self, labels: LabelSet) -> pl.Expr:
         """Say in which rows there is no entry. What is declared is an entry, even an empty text."""
@@ -143,24 +138,24 @@ class Column:
                 f'"{self.name}" holds {HOLDS.get(self.kind, "text")}, and its labels are '
                 f"{HOLDS.get(what, 'text')}: a label is written as the column has it."
             )
-        found: dict[Any, int] = {}
+        result: dict[Any, int] = {}
         for place, entries in enumerate(labels.entries):
             for entry in entries:
                 if self.kind == "objects":
-                    found.setdefault(marked(entry), place)
+                    result.setdefault(marked(entry), place)
                 elif spelled:
-                    found.setdefault(str(entry), place)
+                    result.setdefault(str(entry), place)
                 elif self.kind != "number" or self._holds(entry):
-                    found.setdefault(entry, place)
-        return found
+                    result.setdefault(entry, place)
+        return result
 
     def _holds(self, entry: Any) -> bool:
         """Whether a column of numbers can hold this one exactly."""
         if self.dtype.is_integer():
             bits, signed = int(str(self.dtype).strip("UInt")), self.dtype.is_signed_integer()
             low, end = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
-            return isinstance(entry, int) and low <= entry < end
-        return abs(entry) < HUGE and float(entry) == entry
+            return type(entry) is int and low <= entry < end
+        return bool(abs(entry) < HUGE and float(entry) == entry)
 
 
 def marked(entry: Any) -> str | None:
@@ -173,13 +168,15 @@ def marked(entry: Any) -> str | None:
         return "?" if any("\ud800" <= letter <= "\udfff" for letter in text) else "t" + text
     if isinstance(entry, (bool, np.bool_)):
         return f"b{int(entry)}"
-    if isinstance(entry, (int, np.integer)) and abs(int(entry)) < HUGE:
-        return f"n{int(entry)}"
-    if isinstance(entry, Decimal) and entry.is_finite() and abs(entry.adjusted()) < DIGITS:
-        return f"n{entry.normalize() + 0:f}"
-    if isinstance(entry, (int, float, np.integer, np.floating, Decimal)):
-        number = float(min(max(entry, -HUGE), HUGE)) if entry == entry else None
-        if number is None or abs(number) >= EXACT:
-            return None if number is None else f"f{number!r}"
-        return f"n{int(number)}" if number.is_integer() else f"n{number!r}"
-    return None if entry is None or type(entry).__name__ in ("NAType", "NaTType") else "?"
+    inexact = isinstance(entry, (float, np.floating))
+    if isinstance(entry, (int, np.integer)):
+        entry = Decimal(int(entry))
+    elif inexact:
+        entry = Decimal(repr(float(entry)))
+    if not isinstance(entry, Decimal):
+        return None if entry is None or type(entry).__name__ in ("NAType", "NaTType") else "?"
+    if not entry.is_finite():
+        return None if entry.is_nan() else f"f{float(entry)}"
+    text = f"{min(max(entry, -HUGE), HUGE):f}" if entry else "0"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return ("f" if inexact and abs(entry) >= EXACT else "n") + text

@@ -6,8 +6,7 @@ Nobody's privacy rests on it: what is wrong counts as nothing, or as the least.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -20,28 +19,16 @@ from epsilons_next.errors import DataError
 
 __all__ = ["Faults"]
 
-Kind = Literal[
-    "no person",
-    "no limit",
-    "no word",
-    "two limits",
-    "weight",
-    "two weights",
-    "missing",
-    "undeclared",
-    "no number",
-]
-
 WORDS: Final[Mapping[str, str]] = {
     "no person": "{rows} {have} no id, or one that is neither an integer nor text",
-    "no limit": "{rows} {have} no limit, or none that can be one. Everyone needs exactly one: mend the "
-    "table, or set it to 0 to leave them out",
+    "no limit": "{rows} {have} no limit, or none that can be one. Everyone needs exactly one: "
+    "mend the table, or set it to 0 to leave them out",
     "no word": "{rows} {have} a word that is not in menu ({menu})",
     "two limits": "{people} {have} two limits. Everyone needs exactly one: mend the table",
     "weight": "{rows} {have} no weight, an infinite one, or one that is not above 0",
     "two weights": "{people} {have} two weights. Everyone has exactly one: mend the table",
-    "missing": '{of_all} {have} no entry. missing="exclude" leaves them out, and the result says so; do '
-    "not drop them from the table, since how many people there are is published",
+    "missing": '{of_all} {have} no entry. missing="exclude" leaves them out, and the result says '
+    "so; do not drop them from the table, since how many people there are is published",
     "undeclared": '{rows} {have} an entry that is not declared; other="other" takes them all',
     "no number": "{entries} {are} text that is no number (thousands separators?). They are not "
     '"missing": mend the column first',
@@ -51,12 +38,8 @@ EVERYBODY: Final = ("no person", "no limit", "no word", "two limits", "weight", 
 """Faults that matter of everybody, and not only of whom a question asks."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """Something that can be wrong with a column."""
-
-    kind: Kind
-    column: str
+Fault = tuple[str, str]
+"""What is wrong, by a key of WORDS, and with which column."""
 
 
 class Faults:
@@ -68,57 +51,54 @@ class Faults:
 
     def in_rows(self) -> list[pl.Expr]:
         """What must be looked at row by row: numbers, before they are added up."""
-        found = []
+        result = []
         for i, number in enumerate(self.split.numbers):
             column = self.table.columns[number.column]
-            found += [
+            result += [
                 column.no_number.alias(f"none {i}"),
                 (~column.number.is_finite()).fill_null(value=True).alias(f"empty {i}"),
             ]
-        return found
+        return result
 
     def counted(self) -> list[pl.Expr]:
         """Count rows by fault, where each line stands for `rows` rows that are alike."""
         split, roster, asked = self.split, self.roster, pl.col("asked")
         strict, rows = split.missing == "error", pl.col("rows")
-        none: Kind = "no limit" if roster.menu is None else "no word"
-        found = {Fault(none, roster.named): pl.col("limit").is_null() * rows}
+        none = "no limit" if roster.menu is None else "no word"
+        result: dict[Fault, pl.Expr] = {(none, roster.named): pl.col("limit").is_null() * rows}
         if roster.weights is not None:
-            found[Fault("weight", roster.weights)] = pl.col("weight").is_null() * rows
+            result["weight", roster.weights] = pl.col("weight").is_null() * rows
         if roster.person is not None:
-            found[Fault("no person", roster.person)] = pl.col("person").is_null() * rows
+            result["no person", roster.person] = pl.col("person").is_null() * rows
         for labels in split.where if strict else ():
             missing = self.table.columns[labels.column].is_missing(labels)
-            found[Fault("missing", labels.column)] = (asked.is_null() & missing) * rows
-        for labels in split.groups if split.groups else ():
-            column = self.table.columns[labels.column]
-            missing, known = column.is_missing(labels), labels.other is not None
+            result["missing", labels.column] = (asked.is_null() & missing) * rows
+        for labels in split.groups:
+            column, known = self.table.columns[labels.column], labels.other is not None
+            missing = column.is_missing(labels)
             undeclared = asked & column.place(labels).is_null() & ~missing
-            found[Fault("undeclared", labels.column)] = undeclared * rows * int(not known)
-            missing = (asked & missing) * rows * int(strict and not known)
-            found[Fault("missing", labels.column)] = missing
+            result["undeclared", labels.column] = undeclared * rows * int(not known)
+            result["missing", labels.column] = (asked & missing) * rows * int(strict and not known)
         for i, number in enumerate(split.numbers):
-            none = pl.col(f"none {i}")
-            found[Fault("no number", number.column)] = asked * none
-            missing = asked * (pl.col(f"empty {i}") - none) * int(strict)
-            found[Fault("missing", number.column)] = missing
-        return self._named(found)
+            text = pl.col(f"none {i}")
+            result["no number", number.column] = asked * text
+            result["missing", number.column] = asked * (pl.col(f"empty {i}") - text) * int(strict)
+        return self._named(result)
 
     def of_persons(self) -> list[pl.Expr]:
         """Say who has two limits, or two weights, among the lines of one person."""
-        limit = pl.col("limit").min() != pl.col("top").max()
-        weight = pl.col("weight").min() != pl.col("weight").max()
-        found = {Fault("two limits", self.roster.named): limit}
+        two = {name: pl.col(name).min() != pl.col(name).max() for name in ("limit", "weight")}
+        result: dict[Fault, pl.Expr] = {("two limits", self.roster.named): two["limit"]}
         if self.roster.weights is not None:
-            found[Fault("two weights", self.roster.weights)] = weight
-        return self._named(found)
+            result["two weights", self.roster.weights] = two["weight"]
+        return self._named(result)
 
-    def _named(self, found: Mapping[Fault, pl.Expr]) -> list[pl.Expr]:
+    def _named(self, result: Mapping[Fault, pl.Expr]) -> list[pl.Expr]:
         start = len(self.each)
-        self.each += found
+        self.each += result
         return [
             flag.cast(pl.Int64).fill_null(0).alias(f"fault {start + i}")
-            for i, flag in enumerate(found.values())
+            for i, flag in enumerate(result.values())
         ]
 
     def refuse(self, entries: pl.DataFrame, asked: NDArray[np.bool_]) -> None:
@@ -128,15 +108,15 @@ class Faults:
             DataError: the first fault that somebody has. It shows no entry.
         """
         each_is_one = self.roster.person is None
-        for i, fault in enumerate(self.each):
-            lines = entries[f"fault {i}"].fill_null(0).to_numpy()
-            number = int((lines if fault.kind in EVERYBODY else lines[asked]).sum())
+        for i, (fault, column) in enumerate(self.each):
+            lines = entries[f"fault {i}"].to_numpy()
+            number = int((lines if fault in EVERYBODY else lines[asked]).sum())
             if number:
                 one = number == 1
-                everyone = int(entries["people"].fill_null(0).sum())
+                everyone = int(entries["people"].sum())
                 people = "1 person" if one else f"{number:,} people"
                 rows = people if each_is_one else "1 row" if one else f"{number:,} rows"
-                words = WORDS[fault.kind].format(
+                words = WORDS[fault].format(
                     people=people,
                     rows=rows,
                     of_all=f"{number:,} of {everyone:,} people" if each_is_one else rows,
@@ -145,4 +125,4 @@ class Faults:
                     menu=", ".join(str(word) for word in self.roster.menu or ()),
                     are="is" if one else "are",
                 )
-                raise DataError(f'"{fault.column}": {words}.')
+                raise DataError(f'"{column}": {words}.')

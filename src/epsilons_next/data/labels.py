@@ -111,6 +111,7 @@ def declare(
         ArgumentError: they are not labels of one type, or a label stands there twice.
     """
     edges: tuple[float, ...] = ()
+    named: dict[str, tuple[Entry, ...]]
     if isinstance(labels, Bins):
         named, edges = dict.fromkeys(labels.names, ()), labels.edges
     elif isinstance(labels, Mapping):
@@ -130,8 +131,8 @@ def declare(
     entries = list(chain(*named.values()))
     if len({float if type(each) is int else type(each) for each in entries}) > 1:
         raise ArgumentError(f"{parameter}: labels are all text, all numbers, or True and False.")
-    given = len(labels) if isinstance(labels, (list, tuple, range)) else len(named)
-    if len({*names}) < len(names) or len({*entries}) < len(entries) or len(named) < given:
+    number = len(labels) if isinstance(labels, (list, tuple, range)) else len(named)
+    if len({*names}) < len(names) or len({*entries}) < len(entries) or len(named) < number:
         raise ArgumentError(f"{parameter}: two labels are the same, or are called the same.")
     return LabelSet(column, tuple(named), tuple(named.values()), edges, other)
 
@@ -143,12 +144,12 @@ def _called(entry: Entry) -> str:
 
 def _several(parameter: str, entries: Any) -> tuple[Entry, ...]:
     """Return one or several entries; whole floats are integers."""
-    found = []
+    result = []
     for entry in entries if isinstance(entries, (list, tuple, range)) else [entries]:
         if type(entry) not in (str, int, float, bool) or entry != entry:
             raise ArgumentError(
                 f"{parameter}: a label is text, a number, True or False; one is {kind_of(entry)}. "
                 'Who has no entry is left out by missing="exclude", or is in other="…".'
             )
-        found.append(int(entry) if isinstance(entry, float) and entry.is_integer() else entry)
-    return tuple(found)
+        result.append(int(entry) if isinstance(entry, float) and entry.is_integer() else entry)
+    return tuple(result)

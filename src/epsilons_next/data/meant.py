@@ -30,29 +30,30 @@ def limit(roster: Roster, table: Table) -> pl.Expr:
     column = table.columns[roster.epsilon]
     if roster.menu is None and column.kind in ("text", "truth"):
         raise ColumnError(
-            f'"{column.name}" holds no numbers: menu={{"strict": 0.1, "open": 2}} says which limit each '
-            "word stands for."
+            f'"{column.name}" holds no numbers: menu={{"strict": 0.1, "open": 2}} says which limit '
+            "each word stands for."
         )
     if roster.menu is None:
-        found = pl.when(column.number >= 0.0).then(column.number)
+        number = column.number
+        result: pl.Expr = pl.when(number >= 0.0).then(number)
     else:
         words = {word: float(each) for word, each in roster.menu.items() if word is not None}
         labels = declare("menu", column.name, list(words))
-        found = column.place(labels).replace_strict(
+        result = column.place(labels).replace_strict(
             list(range(len(words))), list(words.values()), default=None, return_dtype=pl.Float64
         )
         if None in roster.menu:
             silent = pl.lit(float(roster.menu[None]))
-            found = pl.when(column.is_missing(labels)).then(silent).otherwise(found)
-    return found if roster.public else found.fill_null(0.0)
+            result = pl.when(column.is_missing(labels)).then(silent).otherwise(result)
+    return result if roster.public else result.fill_null(0.0)
 
 
 def weight(roster: Roster, table: Table) -> pl.Expr:
     """The survey weight of a row, null if it is none."""
     if roster.weights is None:
         return pl.lit(1.0)
-    found = table.columns[roster.weights].number
-    return pl.when((found > 0.0) & found.is_finite()).then(found)
+    result = table.columns[roster.weights].number
+    return pl.when((result > 0.0) & result.is_finite()).then(result)
 
 
 def asked(split: Split, table: Table) -> pl.Expr:
@@ -63,15 +64,15 @@ def asked(split: Split, table: Table) -> pl.Expr:
 
 def group(split: Split, table: Table) -> pl.Expr:
     """The group of a row, null if a label is missing, left out or not declared."""
-    found = pl.lit(0, pl.Int64)
+    result = pl.lit(0, pl.Int64)
     for labels in split.groups:
         column = table.columns[labels.column]
         place = column.place(labels)
         if labels.other is not None:
             left_out = column.is_missing(labels) & (split.missing == "exclude")
             place = pl.when(~left_out).then(place.fill_null(pl.lit(len(labels.names), pl.Int64)))
-        found = found * len(labels.all_names) + place
-    return found
+        result = result * len(labels.all_names) + place
+    return result
 
 
 def on_grid(number: Number, table: Table, *, adds: bool) -> pl.Expr:
@@ -94,8 +95,9 @@ def zero(number: Number) -> int:
 
 def parts(share: pl.Expr | None, values: Sequence[pl.Expr]) -> list[pl.Expr]:
     """Divide a share, or a whole unit, by each number, as x to 1 − x, without a remainder."""
-    found = [pl.lit(GRID) if share is None else share]
+    result = [pl.lit(GRID) if share is None else share]
     for i, x in enumerate(values):
-        inner = [x if share is None and i == 0 else part * x // GRID for part in found]
-        found = [half for part, own in zip(found, inner, strict=True) for half in (own, part - own)]
-    return found
+        inner = [x if share is None and i == 0 else part * x // GRID for part in result]
+        halves = zip(result, inner, strict=True)
+        result = [half for part, x_part in halves for half in (x_part, part - x_part)]
+    return result

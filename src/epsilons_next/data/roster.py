@@ -1,13 +1,13 @@
-"""Whose rows these are, and what everyone agreed to. Menus, weights and offers are arguments here."""
+"""Whose rows these are, and what everyone agreed to: menus, weights and offers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
-from epsilons_next.checks import Worded, column, listed, one_of, shown
+from epsilons_next.checks import Worded, column, one_of, typed
 from epsilons_next.data.labels import Entry, declare
 from epsilons_next.errors import ArgumentError, BudgetError
 
@@ -18,19 +18,6 @@ LEAST: Final = 2.0**-20
 
 MOST: Final = 2.0**20
 """The largest ε that is used of anybody; more, even ∞, is the same."""
-
-
-def _whose(given: Mapping[str, Any]) -> str:
-    """Ask for the column of ids, and name some that it could be; names are no entries."""
-    from epsilons_next.data.tables import names_of
-
-    words = ("id", "person", "user", "household", "patient", "member", "name")
-    names = names_of(given.get("data"))
-    could = [name for name in names if any(word in name.lower() for word in words)]
-    return (
-        'People: say whose row each row is: person="id" for a column of ids, or person=None if each row '
-        f"is one person.{f' Columns that could be it: {listed(could)}.' if could else ''}"
-    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -62,13 +49,11 @@ class Roster(metaclass=Worded):
     secret: Literal["answers", "participation"] = "answers"
     offered: Sequence[float] = ()
 
-    needs: ClassVar = {"person": _whose}
-
     def __post_init__(self) -> None:
-        if isinstance(self.epsilon, bool) or not isinstance(self.epsilon, (int, float)):
-            column("epsilon", self.epsilon)
-        else:
+        if isinstance(self.epsilon, (int, float)):
             _limit("epsilon", self.epsilon)
+        else:
+            column("epsilon", self.epsilon)
         for parameter, value in (("person", self.person), ("weights", self.weights)):
             if value is not None:
                 column(parameter, value)
@@ -76,14 +61,13 @@ class Roster(metaclass=Worded):
         one_of("secret", self.secret, ("answers", "participation"))
         if self.menu is not None:
             self._check_menu(self.menu)
-        offered = [self.offered] if isinstance(self.offered, (int, float)) else self.offered
-        if not isinstance(offered, (list, tuple)):
+        if not isinstance(self.offered, (list, tuple)):
             raise BudgetError("offered: a list of limits, such as [0.1, 0.5, 2].")
-        for each in offered:
+        for each in self.offered:
             _limit("offered", each)
         if not self.public:
             self._check_offered()
-        elif offered:
+        elif self.offered:
             raise ArgumentError('offered: only with secret="participation".')
 
     def _check_menu(self, menu: object) -> None:
@@ -103,8 +87,8 @@ class Roster(metaclass=Worded):
             raise ArgumentError('weights: they are public, so not with secret="participation".')
         if not self.levels:
             raise ArgumentError(
-                'offered: with secret="participation" say which limits people were offered, such as '
-                "offered=[0.1, 0.5, 2]: those of the data are secret."
+                'offered: with secret="participation" say which limits people were offered, such '
+                "as offered=[0.1, 0.5, 2]: those of the data are secret."
             )
         if self.levels[0] < LEAST:
             raise BudgetError("offered: every limit is 0, or at least 0.000001.")
@@ -117,10 +101,10 @@ class Roster(metaclass=Worded):
     @property
     def levels(self) -> list[float]:
         """The limits that were offered, where it is secret who took part."""
-        one = [] if isinstance(self.epsilon, str) else [self.epsilon]
-        offered = list(self.offered) or list((self.menu or {}).values()) or one
         if self.public:
             return []
+        one = [] if isinstance(self.epsilon, str) else [self.epsilon]
+        offered = self.offered or (self.menu or {}).values() or one
         return sorted({float(each) for each in offered if each > 0})
 
     @property
@@ -139,5 +123,6 @@ def _limit(parameter: str, value: Any) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not (0.0 <= value < 1e300 or value == math.inf):
         raise BudgetError(
-            f"{parameter}: a limit is a number from 0 (leave out) to ∞ (public), not {shown(value)}."
+            f"{parameter}: a limit is a number from 0 (leave out) to ∞ (public), not "
+            f"{typed(value)}."
         )

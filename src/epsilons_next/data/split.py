@@ -1,4 +1,4 @@
-"""How everyone divides one unit among public cells. It says what will be counted, and counts nothing."""
+"""How everyone divides one unit among public cells. It counts nothing itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from epsilons_next.checks import finite, kind_of
 from epsilons_next.data.labels import LabelSet
 from epsilons_next.errors import BoundsError
 from epsilons_next.grid import GRID
@@ -33,20 +32,6 @@ class Number:
         if not (0.0 < width < math.inf and GRID / width < math.inf):
             raise BoundsError("bounds: the smaller number first, and neither too near nor too far.")
 
-    @classmethod
-    def of(cls, column: str, bounds: object) -> Number:
-        """Check the bounds that somebody typed.
-
-        Raises:
-            BoundsError: they are not two numbers.
-        """
-        if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
-            raise BoundsError(
-                f"bounds=(0, 120), please, for {column!r}: the possible values, known without looking "
-                f"at these people; this is {kind_of(bounds)}."
-            )
-        return cls(column, finite("bounds", bounds[0]), finite("bounds", bounds[1]))
-
 
 @dataclass(frozen=True)
 class Split:
@@ -70,8 +55,8 @@ class Split:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read, each once."""
-        held = (*self.numbers, *self.groups, *self.where)
-        return tuple(dict.fromkeys(each.column for each in held))
+        read: list[Number | LabelSet] = [*self.numbers, *self.groups, *self.where]
+        return tuple(dict.fromkeys(each.column for each in read))
 
     @property
     def size(self) -> int:
@@ -97,8 +82,3 @@ class Split:
     def names(self) -> list[tuple[str, ...]]:
         """What the groups are called, by column."""
         return list(product(*(labels.all_names for labels in self.groups)))
-
-    @property
-    def filters(self) -> str:
-        """What the rows have that count, in words."""
-        return " and ".join(f"{each.column} = {' or '.join(each.names)}" for each in self.where)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from epsilons_next.checks import kind_of, listed
 from epsilons_next.data.entries import Column, Kind, marked
 from epsilons_next.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 
-__all__ = ["Table", "open_table", "quietly"]
+__all__ = ["Table", "open_table", "quietly", "scan"]
 
 T = TypeVar("T")
 
@@ -51,7 +50,7 @@ def open_table(data: Any, names: Sequence[str]) -> Table:
     names = list(dict.fromkeys(names))
     stamp, kinds = None, dict[str, Kind]()
     if isinstance(data, (str, os.PathLike)):
-        frame, stamp, text = _file(os.fspath(data))
+        frame, stamp, text = scan(os.fspath(data))
         kinds = dict.fromkeys(names, "file text") if text else kinds
     elif isinstance(data, (pl.DataFrame, pl.LazyFrame)):
         frame = data.lazy()
@@ -70,19 +69,14 @@ def open_table(data: Any, names: Sequence[str]) -> Table:
     for i, name in enumerate(names):
         kind = kinds.get(name) or _kind(name, schema[name])
         columns_of[name] = Column(name, f"column {i}", kind, schema[name])
-        own = pl.col(name) if kind in ("number", "truth") else pl.col(name).cast(pl.String)
-        chosen.append(own.alias(f"column {i}"))
+        entry = pl.col(name) if kind in ("number", "truth") else pl.col(name).cast(pl.String)
+        if schema[name].is_decimal():  # exact, and equal ones are equal text
+            plain = pl.when(entry.str.contains(".", literal=True)).then(
+                entry.str.strip_chars_end("0")
+            )
+            entry = "n" + plain.otherwise(entry).str.strip_chars_end(".")
+        chosen.append(entry.alias(f"column {i}"))
     return Table(frame.select(chosen), columns_of, stamp)
-
-
-def names_of(data: Any) -> list[str]:
-    """Return the names of the columns of a table; none, if it is no table."""
-    with suppress(Exception):
-        if isinstance(data, (str, os.PathLike)):
-            return _file(os.fspath(data))[0].collect_schema().names()
-        held = data.collect_schema().names() if isinstance(data, pl.LazyFrame) else data
-        return [each for each in getattr(held, "columns", held) if isinstance(each, str)]
-    return []
 
 
 def quietly(work: Callable[[], T], failed: str, kind: type[EpsilonsError] = DataError) -> T:
@@ -98,13 +92,12 @@ def quietly(work: Callable[[], T], failed: str, kind: type[EpsilonsError] = Data
     raise kind(f"{failed}: its engine stopped ({name}).")
 
 
-def _file(path: str) -> tuple[pl.LazyFrame, object, bool]:
+def scan(path: str) -> tuple[pl.LazyFrame, object, bool]:
     """Open a file, a folder of Parquet files, or a pattern. Cells of a CSV file stay text."""
-    found = sorted(glob.glob(os.path.join(path, "**/*.parquet"), recursive=True))
-    files = found if os.path.isdir(path) else sorted(glob.glob(path)) or [path]
-    endings = {name[name.find(".", name.rfind(os.sep)) :].lower() for name in files}
-    csv = all(each.endswith((".csv", ".csv.gz")) for each in endings)
-    if not files or not (csv or all(each.endswith(".parquet") for each in endings)):
+    result = sorted(glob.glob(os.path.join(path, "**/*.parquet"), recursive=True))
+    files = result if os.path.isdir(path) else sorted(glob.glob(path)) or [path]
+    csv = all(name.lower().endswith((".csv", ".csv.gz")) for name in files)
+    if not files or not (csv or all(name.lower().endswith(".parquet") for name in files)):
         raise FileError(
             f"data: {os.path.basename(path)!r} is neither Parquet (.parquet) nor CSV (.csv, "
             ".csv.gz). Read it yourself, and give the frame."
@@ -115,10 +108,10 @@ def _file(path: str) -> tuple[pl.LazyFrame, object, bool]:
         stamp = ()
     if not stamp:
         raise FileError(f"data: there is no file {os.path.basename(path)!r} that can be read.")
-    scan: Callable[..., pl.LazyFrame] = pl.scan_csv if csv else pl.scan_parquet
+    lazily: Callable[..., pl.LazyFrame] = pl.scan_csv if csv else pl.scan_parquet
     options = {"infer_schema": False} if csv else {"hive_partitioning": False}
     frame = quietly(
-        lambda: scan(files, glob=False, **options), "The file cannot be opened", FileError
+        lambda: lazily(files, glob=False, **options), "The file cannot be opened", FileError
     )
     return frame, stamp, csv
 
@@ -149,7 +142,7 @@ def _present(names: Sequence[str], held: list[str], twice: list[str]) -> None:
 
 def _kind(name: str, dtype: pl.DataType) -> Kind:
     if dtype.is_numeric():
-        return "number"
+        return "objects" if dtype.is_decimal() else "number"
     if dtype == pl.Boolean:
         return "truth"
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):

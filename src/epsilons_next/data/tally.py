@@ -1,6 +1,7 @@
-"""The tally: everybody's unit, divided among public cells, and added up by class. Integers, no more.
+"""The tally: everybody's unit, divided among public cells, and added up by class, in integers.
 
-This is where privacy is lost if anything is decided from data. What is public of a tally is what both
+This is where privacy is lost if anything is decided from data. What is public of a tally is what
+both
 of two neighbouring tables have: under replace, who is there and with which limit.
 Proof: docs/proofs/next/tally.md.
 """
@@ -15,10 +16,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from epsilons_next.data import meant
-from epsilons_next.data.classes import SPLITTER, Classes, classes_of
+from epsilons_next.data.classes import Classes, classes_of
 from epsilons_next.data.faults import Faults
-from epsilons_next.data.patience import patience
-from epsilons_next.data.roster import MOST, Roster
+from epsilons_next.data.roster import Roster
 from epsilons_next.data.split import Split
 from epsilons_next.data.tables import Table, open_table, quietly
 from epsilons_next.data.weights import UNITS, one_unit, rounding, units_of
@@ -78,9 +78,8 @@ def tallies(roster: Roster, splits: Sequence[Split], cuts: Sequence[float]) -> l
     queries = [count.query.with_columns(split=pl.lit(i)) for i, count in enumerate(counts)]
     # One query, so that what is common is read once.
     together = pl.concat(queries, how="diagonal") if len(queries) > 1 else queries[0]
-    with patience():
-        found = quietly(lambda: together.collect(engine="streaming"), "The table cannot be counted")
-    return [count.tally(found.filter(pl.col("split") == i)) for i, count in enumerate(counts)]
+    result = quietly(lambda: together.collect(engine="streaming"), "The table cannot be counted")
+    return [count.tally(result.filter(pl.col("split") == i)) for i, count in enumerate(counts)]
 
 
 class _Count:
@@ -94,71 +93,56 @@ class _Count:
     @property
     def query(self) -> pl.LazyFrame:
         """Count people by limit, weight and group, what they put into cells, and what is wrong."""
+        roster, table, columns = self.roster, self.table, self.table.columns
         alike = self._alike().with_columns(
-            meant.asked(self.split, self.table).alias("asked"),
-            meant.group(self.split, self.table).alias("group"),
-            meant.weight(self.roster, self.table).alias("weight"),
+            meant.limit(roster, table).alias("limit"),
+            meant.weight(roster, table).alias("weight"),
+            meant.asked(self.split, table).alias("asked"),
+            meant.group(self.split, table).alias("group"),
+            *([columns[roster.person].id.alias("person")] if roster.person is not None else []),
         )
+        if roster.person is not None and not roster.public:
+            alike = alike.filter(pl.col("person").is_not_null())  # a row that is nobody's
         takes = pl.col("asked").fill_null(value=False)
         alike = alike.with_columns(
             pl.when(takes).then("group").alias("group"), *self.faults.counted()
         )
-        entries = self._people(alike) if self.roster.person is None else self._persons(alike)
-        keys = ["limit", "top", "weight", "group"]
-        kept = entries.select(*keys, "people", pl.col("^(part|fault) .*$"))
-        return kept.group_by(keys).agg(pl.all().sum())
+        entries = self._people(alike) if roster.person is None else self._persons(alike)
+        keys = ["limit", "weight", "group"]
+        full_rows = entries.select(*keys, "people", pl.col("^(part|fault) .*$"))
+        return full_rows.group_by(keys).agg(pl.all().sum())
 
     def _alike(self) -> pl.LazyFrame:
-        """Count rows that are alike in all but their numbers, and add these up.
+        """Group rows by what says whose they are and where they count, and add their numbers up.
 
-        Words and labels are looked up afterwards, in what is then a small table. Limits that are
-        numbers may be many: they are alike if they agree in nine bits, and on every cut.
+        Labels and limits are grouped as they are, and mean something only afterwards: it is faster.
         """
         roster, split, columns = self.roster, self.split, self.table.columns
-        numeric = isinstance(roster.epsilon, str) and roster.menu is None
         labels = [each.column for each in (*split.groups, *split.where)]
-        names = dict.fromkeys((*roster.columns[numeric:], *labels))
-        keys = [pl.col(columns[name].own) for name in names]
-        if roster.person is not None:
-            keys.append(columns[roster.person].id.alias("person"))
+        keys = [pl.col(columns[name].inner) for name in dict.fromkeys((*roster.columns, *labels))]
         xs = [meant.on_grid(number, self.table, adds=self.adds) for number in split.numbers]
         each = [*keys, *(x.alias(f"x{i}") for i, x in enumerate(xs)), *self.faults.in_rows()]
-        keys = [pl.col(key.meta.output_name()) for key in keys]
         xs = [pl.col(f"x{i}") for i in range(len(xs))]
-        full = pl.all_horizontal(x.is_not_null() for x in xs) if len(xs) > 1 else pl.lit(value=True)
-        kept = full.sum() if len(xs) > 1 else xs[0].count() if xs else pl.len()
+        full = pl.all_horizontal(pl.lit(value=True), *(x.is_not_null() for x in xs))
+        xs = [pl.when(full).then(x) for x in xs]
+        full_rows = xs[0].count() if xs else pl.len()
         # Of rows that are people parts are added up; the last part is what the others leave.
         sums = [x.cast(pl.Int128) for x in xs] if roster.person else meant.parts(None, xs)[:-1]
         counted = [
             pl.len().cast(pl.Int64).alias("rows"),
-            kept.cast(pl.Int64).alias("kept"),
-            *(pl.when(full).then(x).sum().alias(f"sum {i}") for i, x in enumerate(sums)),
+            full_rows.cast(pl.Int64).alias("kept"),
+            *(x.sum().alias(f"sum {i}") for i, x in enumerate(sums)),
             pl.col("^(none|empty) .*$").cast(pl.Int64).sum(),
         ]
-        if numeric:
-            limit = pl.col("limit").clip(0.0, MOST)
-            each.append(meant.limit(roster, self.table).alias("limit"))
-            keys.append((limit * SPLITTER - (limit * SPLITTER - limit)).alias("nine bits"))
-            keys += [(pl.col("limit") >= cut).alias(f"cut {cut}") for cut in self.cuts]
-            counted += [pl.col("limit").min(), pl.col("limit").max().alias("top")]
         rows = self.table.frame.select(each) if each else self.table.frame
-        alike = rows.group_by(keys).agg(counted) if keys else rows.select(counted)
-        if not numeric:
-            alike = alike.with_columns(meant.limit(roster, self.table).alias("limit"))
-            alike = alike.with_columns(pl.col("limit").alias("top"))
-        if roster.public or roster.person is None:
-            return alike
-        return alike.filter(pl.col("person").is_not_null())
+        return rows.group_by(keys).agg(counted) if keys else rows.select(counted)
 
     def _people(self, alike: pl.LazyFrame) -> pl.LazyFrame:
         """What rows put into the parts of their group, where each is one person."""
         sums = [pl.col(f"sum {i}") for i in range(self.split.parts - 1)]
         parts = [*sums, pl.col("kept") * GRID - pl.sum_horizontal(pl.lit(0), *sums)]
-        takes = pl.col("group").is_not_null()
-        return alike.with_columns(
-            pl.col("rows").alias("people"),
-            *(pl.when(takes).then(x).otherwise(0).alias(f"part {i}") for i, x in enumerate(parts)),
-        )
+        named = (part.alias(f"part {i}") for i, part in enumerate(parts))
+        return alike.with_columns(pl.col("rows").alias("people"), *named)
 
     def _persons(self, alike: pl.LazyFrame) -> pl.LazyFrame:
         """One entry for each person, who is counted, and one for each of their groups.
@@ -166,37 +150,37 @@ class _Count:
         A person's rows share one unit and one limit, the least. What is averaged, or added up and
         then cut, are the rows in a group.
         """
-        takes, kept = pl.col("group").is_not_null(), pl.col("kept")
-        own = alike.group_by("person").agg(
+        takes, full_rows = pl.col("group").is_not_null(), pl.col("kept")
+        persons = alike.group_by("person").agg(
             pl.col("limit", "weight").min(),
-            pl.when(takes).then(kept).sum().alias("all kept"),
+            pl.when(takes).then(full_rows).sum().alias("all kept"),
             pl.col("^fault .*$").sum(),
             *self.faults.of_persons(),
         )
-        own = own.with_columns(pl.col("limit").alias("top"), people=pl.lit(1, pl.Int64))
-        shares = (
-            alike.filter(takes).group_by("person", "group").agg(pl.col("^(kept|sum .*)$").sum())
-        )
-        known = own.select("person", "limit", "top", "weight", "all kept")
-        shares = shares.join(known, on="person", nulls_equal=True)
+        persons = persons.with_columns(people=pl.lit(1, pl.Int64))
+        inside = alike.filter(takes).group_by("person", "group")
+        shares = inside.agg(pl.col("^(kept|sum .*)$").sum())
+        shares = shares.join(persons, on="person", nulls_equal=True)
         xs = []
         for i, number in enumerate(self.split.numbers):
             added = (pl.col(f"sum {i}") + meant.zero(number)).clip(0, GRID)
-            mean = (2 * pl.col(f"sum {i}") + kept) // (2 * pl.max_horizontal(kept, 1))
+            mean = (2 * pl.col(f"sum {i}") + full_rows) // (2 * pl.max_horizontal(full_rows, 1))
             xs.append((added if self.adds else mean).cast(pl.Int64))
-        share = kept * GRID // pl.max_horizontal("all kept", 1)
+        share = full_rows * GRID // pl.max_horizontal("all kept", 1)
         parts = [part.alias(f"part {i}") for i, part in enumerate(meant.parts(share, xs))]
-        shares = shares.select("limit", "top", "weight", "group", *parts)
-        return pl.concat([own.with_columns(group=pl.lit(None, pl.Int64)), shares], how="diagonal")
+        shares = shares.select("limit", "weight", "group", *parts)
+        return pl.concat(
+            [persons.with_columns(group=pl.lit(None, pl.Int64)), shares], how="diagonal"
+        )
 
     def tally(self, entries: pl.DataFrame) -> Tally:
         """Put everybody into classes, check the sums, and say what is public."""
         roster, split = self.roster, self.split
-        limits, tops, weights, people = (
-            entries[name].fill_null(0).to_numpy() for name in ("limit", "top", "weight", "people")
-        )
-        there = limits > 0.0  # ε = 0 is a person's own word: leave me out
-        chosen = there & (limits >= split.at_least)
+        entries = entries.with_columns(pl.col("group").fill_null(-1)).fill_null(0)
+        names = ("limit", "weight", "people", "group")
+        limits, weights, people, group = (entries[name].to_numpy() for name in names)
+        present = limits > 0.0  # ε = 0 is a person's own word: leave me out
+        chosen = present & (limits >= split.at_least)
         if roster.public:
             self.faults.refuse(entries, chosen)
         one = one_unit(weights, people) if roster.weights is not None else 1.0
@@ -206,20 +190,19 @@ class _Count:
         number, sums = np.zeros(len(asked), np.int64), np.zeros((len(asked), split.cells), np.int64)
         counted = chosen & (place >= 0)
         np.add.at(number, place[counted], (people * units)[counted])
-        group = entries["group"].fill_null(-1).to_numpy()
         inside = counted & (group >= 0)
         for i in range(split.parts):
-            part = entries[f"part {i}"].fill_null(0).to_numpy() * units
+            part = entries[f"part {i}"].to_numpy() * units
             np.add.at(sums, (place[inside], group[inside] * split.parts + i), part[inside])
         if split.outside or roster.public:  # what rounding left of a unit is in the last cell, too
             sums[:, -1] += number * GRID - sums.sum(axis=1)
         _check(sums, number)
-        ends = float(limits[there].min(initial=np.inf)), float(tops.max(initial=0.0))
+        ends = float(limits[present].min(initial=np.inf)), float(limits.max(initial=0.0))
         return Tally(
             classes=classes,
             asked=asked,
             sums=sums[asked],
-            left_out=int(people[~there].sum()) if roster.public else None,
+            left_out=int(people[~present].sum()) if roster.public else None,
             limits=ends if roster.public else (roster.levels[0], roster.levels[-1]),
             one=one,
             rounding=rounding(weights[chosen], units[chosen], people[chosen]),

@@ -6,7 +6,7 @@ Proof: docs/proofs/next/interval.md (2), (4).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +39,9 @@ class Explanation:
     @property
     def kind(self) -> Kind:
         """Whether this is a bound, a normal approximation, or a bound on chance."""
-        return (
-            "normal"
-            if self.variance is not None
-            else "bounded"
-            if self.square is not None
-            else "proven"
-        )
+        if self.variance is not None:
+            return "normal"
+        return "proven" if self.square is None else "bounded"
 
     def probability(self, form: Floats, law: Law, coefficients: Floats) -> Floats:
         """Bound the probability that a form is this far out, whatever the bias.
@@ -58,7 +54,7 @@ class Explanation:
         if self.variance is not None:
             return 2.0 * law.mixed(coefficients, off - half, self.variance)
         if self.square is not None:
-            return 2.0 * law.beside(coefficients, off - half, self.square)
+            return 2.0 * law.bounded(coefficients, off - half, self.square)
         return law.tail(coefficients, off - half) + law.tail(coefficients, off + half)
 
     def critical(self, law: Law, coefficients: Floats, miss: float, halvings: int = 20) -> Floats:
@@ -79,14 +75,15 @@ def by_kind(ways: Sequence[Explanation]) -> list[tuple[list[int], Explanation]]:
     places: dict[tuple[bool, bool], list[int]] = {}
     for place, way in enumerate(ways):
         places.setdefault((way.variance is None, way.square is None), []).append(place)
-    found = []
+    result = []
     for alike in places.values():
-        held = [astuple(ways[place]) for place in alike]
-        joined = (
-            None if each[0] is None else np.concatenate(each) for each in zip(*held, strict=True)
-        )
-        found.append((alike, Explanation(*joined)))
-    return found
+        joined = {
+            each.name: np.concatenate([getattr(ways[place], each.name) for place in alike])
+            for each in fields(Explanation)
+            if getattr(ways[alike[0]], each.name) is not None
+        }
+        result.append((alike, Explanation(**joined)))
+    return result
 
 
 def explanations(
@@ -108,20 +105,19 @@ def explanations(
     if not reading.chance or (reading.about == "people" and weights.equal):
         return [bias]
     if reading.about == "people":  # limits were dealt to these very people
-        spread = float(weights.units @ weights.centred**2) * weights.n / max(weights.n - 1.0, 1.0)
+        spread = np.full_like(u, weights.units @ weights.centred**2)
+        spread *= weights.n / max(weights.n - 1.0, 1.0)
         if carried(weights.centred, weights.units) >= ENOUGH:
             return [replace(nothing, variance=variance() * spread), bias]
         return [replace(nothing, square=np.full_like(u, weights.dealt())), bias]
     if reading.assume == "unrelated" or weights.equal:
         bias = Explanation(*weights.bias(u, 0.0))
-        each, spread_of_each = weights.persons, float(weights.people @ weights.persons**2)
-        spread, v = np.full_like(u, spread_of_each), variance() * weights.heavy
+        each, v = weights.persons, variance() * weights.heavy
+        spread = np.full_like(u, weights.people @ weights.persons**2)
     else:  # chance moves the plain mean of the sample, and bias follows it as fast as this
         steepest = weights.heaviest(u)
-        each, spread = (
-            np.full_like(weights.each, steepest.max()),
-            steepest**2 * weights.squares.sum(),
-        )
+        each = np.full_like(weights.each, steepest.max())
+        spread = steepest**2 * float(weights.squares.sum())
         v = weights.lightest(np.minimum(variance(), 1.0)) * weights.heavy
     if carried(each, weights.people) >= ENOUGH:
         return [replace(bias, variance=np.minimum(v, u * (1.0 - u)) * spread)]

@@ -1,4 +1,4 @@
-"""Which mechanism is drawn: the law that protects what is drawn, and the cap that a reader will see.
+"""Which mechanism is drawn: the law that protects what is drawn, and the best cap.
 
 Proof: docs/proofs/next/caps.md.
 """
@@ -71,8 +71,8 @@ class Drawing:
     def mechanism(self, reading: Reading) -> Linear:
         """Return the mechanism whose cap makes the interval narrowest; weights are rounded down.
 
-        Where it is secret who took part, everybody has the lowest limit, and all weigh the same; who
-        has nothing left does not count.
+        Where it is secret who took part, everybody has the lowest limit, and all weigh the same;
+        who has nothing left does not count.
         """
         offered = np.array(self.budgets.offered)
         if self.budgets.counts is None:
@@ -100,8 +100,10 @@ class Drawing:
     def _weights(self, each: Floats) -> Weights:
         counts = self.budgets.counts
         assert counts is not None
-        held = (np.array(values, float) for values in (counts.units, counts.people, counts.squares))
-        return Weights(each, *held, float(counts.most), counts.rounding)
+        units, people, squares = (
+            np.array(values, float) for values in (counts.units, counts.people, counts.squares)
+        )
+        return Weights(each, units, people, squares, float(counts.most), counts.rounding)
 
     def read(self, mechanism: Linear, integers: tuple[int, ...], reading: Reading) -> NoisySums:
         """Return what may be concluded from what was drawn, in units of ε."""

@@ -1,7 +1,7 @@
 """What is published of the numbers that were drawn: the share that a part has of a whole.
 
-A mean is low + (high − low) · Σx/Σ(x + 1 − x), a share is a category over all of them. They differ in
-which of the drawn numbers are the part, and which the whole.
+A mean is low + (high − low) · Σx/Σ(x + 1 − x), a share is a category over all of them. They differ
+in which of the drawn numbers are the part, and which the whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Estimand:
-    """Numbers of one form: each is low + (high − low) · u, and u the share of its part in its whole.
+    """Numbers of one form: each is low + (high − low) · u; u is the share of its part in its whole.
 
     Args:
         names: what they are called, by column.
@@ -29,8 +29,8 @@ class Estimand:
         whole: for each kind, how often it counts for the whole; None if the whole is everybody, of
             whom is known how much weight they have.
         low, high: between which ends the number is.
-        square: for each kind and at last for everybody, what it adds to Σ(x − u)², times 1, u and u²;
-            None if squares were not drawn.
+        square: for each kind and at last for everybody, what it adds to Σ(x − u)², times 1, u and
+            u²; None if squares were not drawn.
     """
 
     names: tuple[tuple[str, ...], ...]

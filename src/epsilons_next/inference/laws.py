@@ -63,20 +63,20 @@ class Law:
     def mixed(self, coefficients: Floats, x: Floats, variance: Floats) -> Floats:
         """Return P(S + noise > x) for a normal S of this variance, for each row of coefficients.
 
-        Laplace noise is normal noise whose variance is exponential. So the form is normal, given the
-        sum of these variances of each kind; closing the sum takes away what all share.
+        Laplace noise is normal noise whose variance is exponential. So the form is normal, given
+        the sum of these variances of each kind; closing the sum takes away what all share.
         """
         counts, rest, rows = self._felt(coefficients)
         sizes, masses = _mixture(counts, rest)
-        own = rows**2 @ sizes[: len(counts)]
+        squares = rows**2 @ sizes[: len(counts)]
         if rest:
             shared = (rows @ sizes[: len(counts)]) ** 2
-            own = np.maximum(own - shared / sizes.sum(axis=0), 0.0)
-        deviation = np.sqrt(np.maximum(variance[:, None] + 2.0 * own, 1e-300))
-        found: Floats = normal_tail(x[:, None] / deviation) @ masses
-        return found
+            squares = np.maximum(squares - shared / sizes.sum(axis=0), 0.0)
+        deviation = np.sqrt(np.maximum(variance[:, None] + 2.0 * squares, 1e-300))
+        result: Floats = normal_tail(x[:, None] / deviation) @ masses
+        return result
 
-    def beside(self, coefficients: Floats, x: Floats, square: Floats) -> Floats:
+    def bounded(self, coefficients: Floats, x: Floats, square: Floats) -> Floats:
         """Bound P(S + noise > x) for a sum S of chance whose terms have ranges with this square.
 
         Noise is moved up to the next of some points, and Hoeffding's inequality bounds S.
@@ -85,24 +85,24 @@ class Law:
         points = np.concatenate([-POINTS[::-1], [0.0], POINTS])
         upper = [self.tail(coefficients, point * size) for point in POINTS]
         beyond = [1.0 - each for each in upper[::-1]] + [np.full_like(x, 0.5)] + upper
-        found = np.zeros_like(x)
+        result = np.zeros_like(x)
         for at, after, point in zip([np.ones_like(x), *beyond[:-1]], beyond, points, strict=True):
-            found += np.maximum(at - after, 0.0) * hoeffding(x - point * size, square)
-        return found + beyond[-1]
+            result += np.maximum(at - after, 0.0) * hoeffding(x - point * size, square)
+        return result + beyond[-1]
 
     def deviation(self, coefficients: Floats) -> Floats:
         """Return one standard deviation of the noise of each row of coefficients."""
         k, counts = self.rest + sum(self.counts), np.array(self.counts)
-        squares = coefficients**2 @ counts
+        squares: Floats = coefficients**2 @ counts
         if not self.closed:
             return self.scale * np.sqrt(2.0 * squares)
-        each = 4.0 * (2 * k - 1) / (k + 1.0)  # of what is left of a coefficient without its mean
-        return self.scale * np.sqrt(
-            each * np.maximum(squares - (coefficients @ counts) ** 2 / k, 0.0)
-        )
+        # Of what is left of a coefficient without its mean.
+        each: float = 4.0 * (2 * k - 1) / (k + 1.0)
+        left: Floats = np.maximum(squares - (coefficients @ counts) ** 2 / k, 0.0)
+        return self.scale * np.sqrt(each * left)
 
     def _felt(self, coefficients: Floats) -> tuple[tuple[int, ...], int, Floats]:
-        """The kinds with a coefficient, how many others close the sum, and coefficients of scale 1."""
+        """Kinds with a coefficient, how many others close the sum, and coefficients of scale 1."""
         felt = np.flatnonzero(coefficients.any(axis=0))
         felt = felt if len(felt) else np.zeros(1, np.int64)
         counts = tuple(self.counts[kind] for kind in felt)
@@ -116,7 +116,7 @@ class Law:
 
 
 def _tail(counts: tuple[int, ...], rest: int, coefficients: Floats, x: Floats) -> Floats:
-    """Bound the tail of one, two or three kinds, whose numbers are independent of scale 1, or close."""
+    """Bound the tail of one, two or three kinds: independent numbers of scale 1, or closed ones."""
     if len(counts) == 1:
         edges, tails = _one(counts[0], rest)
         at = np.searchsorted(
@@ -125,8 +125,8 @@ def _tail(counts: tuple[int, ...], rest: int, coefficients: Floats, x: Floats) -
         return tails[np.maximum(at - 1, 0)]
     if len(counts) == 2:
         return _two(counts, rest, coefficients, x)
-    # The quantile of a symmetric log-concave law is convex in the coefficients. A middle one that is
-    # the mean of the others is half way between being the first and being the last.
+    # The quantile of a symmetric log-concave law is convex in the coefficients. A middle one that
+    # is the mean of the others is half way between being the first and being the last.
     first, middle, last = counts
     outer = coefficients[:, [0, 2]]
     return np.maximum(
@@ -150,7 +150,7 @@ def _density(x: Floats, terms: int) -> Floats:
 def _edges(terms: int, number: int) -> Floats:
     """Edges from 0 on, dense near 0, which reach beyond every tail that is asked for."""
     edges: Floats = np.sinh(np.linspace(0.0, 6.0, number))
-    return edges * (60.0 + 12.0 * math.sqrt(terms)) / edges[-1]
+    return edges * float((60.0 + 12.0 * math.sqrt(terms)) / edges[-1])
 
 
 @lru_cache(maxsize=64)
@@ -165,7 +165,7 @@ def _one(terms: int, rest: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=32)
 def _joint(terms: int, others: int, rest: int) -> tuple[Floats, Floats, float]:
-    """Two such sums at once: edges, for each bin of the first the mass beyond each edge of the second."""
+    """Two such sums: edges, for each bin of the first the mass beyond each edge of the second."""
     half = _edges(max(terms, others), EDGES // 2 + 1)
     edges = np.concatenate([-half[:0:-1], half])
     middle, width = (edges[1:] + edges[:-1]) / 2.0, np.diff(edges)
@@ -186,15 +186,16 @@ def _two(counts: tuple[int, ...], rest: int, coefficients: Floats, x: Floats) ->
     worse = np.where(first > 0.0, edges[1:], edges[:-1])
     needed = np.clip((x[:, None] - first * worse) / second, -last, last)
     at = np.searchsorted(edges, needed.ravel(), side="right").reshape(needed.shape) - 1
-    return np.minimum(beyond[np.arange(beyond.shape[0]), at].sum(axis=1), 1.0)
+    result: Floats = beyond[np.arange(beyond.shape[0]), at].sum(axis=1)
+    return np.minimum(result, 1.0)
 
 
 @lru_cache(maxsize=64)
 def _mixture(counts: tuple[int, ...], rest: int) -> tuple[Floats, Floats]:
     """Points and masses of the summed exponential variances of each kind, and of the rest.
 
-    Points are a lattice of low discrepancy. Given that all sum to zero, a point counts in proportion
-    to the density of the sum there.
+    Points are a lattice of low discrepancy. Given that all sum to zero, a point counts in
+    proportion to the density of the sum there.
     """
     kinds = [*counts, *([rest] if rest else [])]
     root = 2.0
@@ -213,5 +214,5 @@ def _gamma(shape: int, probability: Floats) -> Floats:
     x = np.linspace(max(shape - reach, 0.0), shape + reach + 30.0, 1 << 14)
     logs = (shape - 1) * np.log(np.maximum(x, 1e-300)) - x
     mass = np.cumsum(np.exp(logs - logs.max()))
-    found: Floats = np.interp(probability, (mass - mass[0]) / (mass[-1] - mass[0]), x)
-    return found
+    result: Floats = np.interp(probability, (mass - mass[0]) / (mass[-1] - mass[0]), x)
+    return result

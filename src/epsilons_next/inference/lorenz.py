@@ -53,7 +53,7 @@ class Weights:
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats]:
-        """The Lorenz curve: shares of people, lightest first, and the share of weight that they have."""
+        """The Lorenz curve: shares of people, lightest first, and the share of weight they have."""
         order = np.argsort(self.each, kind="stable")
         people, held = self.units[order], (self.units * self.each)[order]
         shares = np.concatenate([[0.0], np.cumsum(people)]) / self.n
@@ -81,7 +81,8 @@ class Weights:
             return np.interp(moved, shares, held) - p
         ends = np.maximum((moved - 1.0 + apart) / apart, 0.0), np.minimum(moved / apart, 1.0)
         at = np.clip(shares[np.argmax(shares - held)], *ends)
-        return -apart * np.maximum(at - np.interp(at, shares, held), 0.0) - (p - moved)
+        behind: Floats = np.maximum(at - np.interp(at, shares, held), 0.0)
+        return -apart * behind - (p - moved)
 
     def lightest(self, weighted: Floats) -> Floats:
         """The largest plain mean of values in 0 … 1 with this weighted mean."""
@@ -89,12 +90,12 @@ class Weights:
         return np.interp(weighted, held, shares)
 
     def heaviest(self, u: Floats) -> Floats:
-        """The largest weight at rank u or 1 − u: how fast bias follows the plain mean of a sample."""
+        """The largest weight at rank u or 1 − u: how fast bias follows the mean of a sample."""
         order = np.sort(self.each)
         shares = self.curve[0][1:]
         ranks = np.searchsorted(shares, np.stack([u, 1.0 - u]))
-        found: Floats = order[np.minimum(ranks, len(order) - 1)].max(axis=0)
-        return found
+        result: Floats = order[np.minimum(ranks, len(order) - 1)].max(axis=0)
+        return result
 
     @property
     def persons(self) -> Floats:
@@ -112,7 +113,7 @@ class Weights:
         return self.each - self.total / self.n
 
     def dealt(self) -> float:
-        """Return v such that P(Σ weight · f > s) ≤ exp(−2s²/v), for f in a unit range dealt at random.
+        """Return v with P(Σ weight · f > s) ≤ exp(−2s²/v), for f in a unit range dealt at random.
 
         Reference: a martingale in the order of the distance from the mean (Hoeffding 1963).
         """

@@ -1,18 +1,19 @@
 """The one test behind every interval.
 
 Everybody has a weight k and cells c, and Σ k·c + noise was drawn. For a candidate u, the form
-part − u · whole adds up k·f, where f has mean 0 over everybody if u is the truth. What was drawn, in
-that direction, is bias (who weighs more may differ), chance (who was asked, or who has which limit)
-and noise. A u that all three cannot explain is left out; what is kept is the interval.
+part − u · whole adds up k·f, where f has mean 0 over everybody if u is the truth. What was drawn,
+in that direction, is bias (who weighs more may differ), chance (who was asked, or who has which
+limit) and noise. A u that all three cannot explain is left out; what remains is the interval.
 
-About these people bias and noise are bounds, and the interval is proven. Chance is a normal law, with
-the variance at the candidate. Proof: docs/proofs/next/interval.md.
+About these people bias and noise are bounds, and the interval is proven. Chance is a normal law,
+with the variance at the candidate. Proof: docs/proofs/next/interval.md.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -29,7 +30,7 @@ __all__ = ["NoisySums", "expected"]
 Floats = NDArray[np.float64]
 
 NOMINAL: Final = 0.2
-"""The deviation, of the range, that is expected before anything is known. No interval rests on it."""
+"""The deviation, of the range, that is expected at first. No interval rests on it."""
 
 HALVINGS: Final = 36
 """How often the place of an end is halved: to 10⁻¹¹ of the range."""
@@ -75,9 +76,9 @@ class NoisySums:
     @cached_property
     def estimate(self) -> Floats:
         """The share of each part in its whole, as it was drawn; one half if the whole is lost."""
-        there = self.whole > 0.0
-        share = self.sums @ self.numbers.part / np.where(there, self.whole, 1.0)
-        return np.where(there, np.clip(share, 0.0, 1.0), 0.5)
+        positive = self.whole > 0.0
+        share = self.sums @ self.numbers.part / np.where(positive, self.whole, 1.0)
+        return np.where(positive, np.clip(share, 0.0, 1.0), 0.5)
 
     def rows(self) -> list[Row]:
         """Conclude the rows: each interval by itself, and where all hold at once."""
@@ -88,14 +89,12 @@ class NoisySums:
         value = np.clip(self.estimate, low[:number], high[:number])
         start, width = self.numbers.low, self.numbers.high - self.numbers.low
         ends = (value, low[:number], high[:number], low[-number:], high[-number:])
-        columns = zip(*((start + width * each).tolist() for each in ends), strict=True)
+        columns = ((start + width * each).tolist() for each in ends)
         kind = self._explained(value)[way].kind
-        return [
-            Row(names, *each, kind) for names, each in zip(self.numbers.names, columns, strict=True)
-        ]
+        return list(map(Row, self.numbers.names, *columns, repeat(kind)))
 
     def _chosen(self) -> int:
-        """Which explanation is used: the narrower one in the middle. It is chosen by public facts."""
+        """Which explanation is used: by public facts, the narrower one in the middle."""
         ways = expected(self.numbers, self.law, self.weights, self.reading)
         if len(ways) == 1:
             return 0
@@ -112,9 +111,9 @@ class NoisySums:
 
     def _accepts(self, u: Floats, way: int, miss: Floats) -> NDArray[np.bool_]:
         """Whether bias, chance and noise can explain what was drawn, if u is the truth."""
-        found = self._explained(u)[way]
+        result = self._explained(u)[way]
         accepts: NDArray[np.bool_] = (
-            found.probability(self._form(u), self.law, self.numbers.coefficients(u)) > miss
+            result.probability(self._form(u), self.law, self.numbers.coefficients(u)) > miss
         )
         return accepts
 
@@ -130,9 +129,11 @@ class NoisySums:
         lost = (each.whole <= 0.0) | (each.estimate <= 0.0) | (each.estimate >= 1.0)
         if lost.any():
             some = replace(self, sums=each.sums[lost])
-            kept = [some._accepts(np.full(len(some.sums), u), way, miss[lost]) for u in NODES]
-            first[lost] = np.minimum(first[lost], np.where(kept, NODES[:, None], 1.0).min(axis=0))
-            last[lost] = np.maximum(last[lost], np.where(kept, NODES[:, None], 0.0).max(axis=0))
+            accepted = [some._accepts(np.full(len(some.sums), u), way, miss[lost]) for u in NODES]
+            first[lost] = np.minimum(
+                first[lost], np.where(accepted, NODES[:, None], 1.0).min(axis=0)
+            )
+            last[lost] = np.maximum(last[lost], np.where(accepted, NODES[:, None], 0.0).max(axis=0))
         both = replace(self, sums=np.tile(each.sums, (2, 1)))
         inner = np.concatenate([first, last])
         outer = np.concatenate([np.zeros_like(first), np.ones_like(last)])
@@ -140,8 +141,8 @@ class NoisySums:
         inner = np.where(both._accepts(outer, way, miss), outer, inner)
         for _ in range(HALVINGS):
             middle = (inner + outer) / 2.0
-            kept_there = both._accepts(middle, way, miss)
-            inner, outer = np.where(kept_there, middle, inner), np.where(kept_there, outer, middle)
+            inside = both._accepts(middle, way, miss)
+            inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
         return outer[: len(first)], outer[len(first) :]
 
     def _variance(self, u: Floats) -> Floats:
@@ -162,12 +163,16 @@ class NoisySums:
         end = np.where(self._form(u) < 0.0, 0.0, 1.0)
         away, held = np.abs(u - end), np.abs(self._form(end)) / total
         ratio = np.minimum(self._square(end) / np.maximum(held, 1e-300), 1.0)
-        return np.minimum(most, np.maximum(self._square(u), share * away * (ratio - away)))
+        least: Floats = share * away * (ratio - away)
+        return np.minimum(most, np.maximum(self._square(u), least))
 
     def _square(self, u: Floats) -> Floats:
         """The mean over everybody of (x − u)² where x counts, and one deviation of its noise."""
-        assert self.weights is not None and self.numbers.square is not None
+        assert self.weights is not None
+        assert self.numbers.square is not None
         powers = np.stack([np.ones_like(u), u, u * u], axis=1)
         by_kind = powers @ self.numbers.square.T
-        square = (self.sums * by_kind[:, :-1]).sum(axis=1) / self.weights.total + by_kind[:, -1]
-        return np.maximum(square, 0.0) + self.law.deviation(by_kind[:, :-1]) / self.weights.total
+        drawn = (self.sums * by_kind[:, :-1]).sum(axis=1)
+        noise = self.law.deviation(by_kind[:, :-1])
+        square: Floats = np.maximum(drawn / self.weights.total + by_kind[:, -1], 0.0)
+        return square + noise / self.weights.total

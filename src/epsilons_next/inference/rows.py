@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from epsilons_next.checks import finite, one_of, shown
+from epsilons_next.checks import finite, one_of, typed
 from epsilons_next.errors import ArgumentError
 
-__all__ = ["About", "Assume", "Kind", "Reading", "Row", "Within"]
+__all__ = ["About", "Assume", "Kind", "Reading", "Row", "Within", "assumed"]
 
 About = Literal["people", "population"]
 Kind = Literal["proven", "normal", "bounded"]
@@ -39,6 +39,11 @@ class Within:
 Assume = Literal["unrelated"] | Within | None
 
 
+def assumed(plain: Any) -> Assume:
+    """Return an assumption that was stored as plain data."""
+    return Within(float(plain["apart"])) if isinstance(plain, dict) else plain
+
+
 @dataclass(frozen=True)
 class Reading:
     """How draws are read. It costs nothing to read them in another way.
@@ -66,17 +71,16 @@ class Reading:
         if not (
             self.assume is None
             or isinstance(self.assume, Within)
-            or text
-            and self.assume == "unrelated"
+            or (text and self.assume == "unrelated")
         ):
             raise ArgumentError(
                 'assume: None for nothing, ep.Within(6), or "unrelated"; this is '
-                f"{shown(self.assume)}."
+                f"{typed(self.assume)}."
             )
         if isinstance(self.assume, Within) and self.about == "population":
             raise ArgumentError(
-                'assume: Within is about="people": averages of a sample lie farther apart than those '
-                "of its population."
+                'assume: Within is about="people": averages of a sample lie farther apart than '
+                "those of its population."
             )
 
     @property
@@ -99,8 +103,8 @@ class Row:
         value: the number.
         low, high: its interval.
         band_low, band_high: the same, where all rows together hold so often.
-        kind: whether the interval is a bound, a normal approximation, or a bound on chance where too
-            few people carry the result.
+        kind: whether the interval is a bound, a normal approximation, or a bound on chance where
+            too few people carry the result.
     """
 
     names: tuple[str, ...]

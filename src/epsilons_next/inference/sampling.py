@@ -1,7 +1,7 @@
 """Sums by chance: who was drawn into a sample, or which limit was dealt to whom.
 
-Where enough people carry such a sum, by public weights alone, it is normal (the central limit theorem;
-Hoeffding 1951 for what was dealt). Below that, Hoeffding's inequality.
+Where enough people carry such a sum, by public weights alone, it is normal (the central limit
+theorem; Hoeffding 1951 for what was dealt). Below that, Hoeffding's inequality.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["ENOUGH", "carried", "hoeffding", "normal_tail"]
 Floats = NDArray[np.float64]
 
 ENOUGH: Final = 25.0
-"""The least number of people of equal weight whose sum is taken as normal; noise counts as people."""
+"""The least number of people of equal weight whose sum is normal; noise counts as people."""
 
 NOISE: Final = 8.0
 """Noise of variance 2 hides the shape of a sum as people with so many squared weights would."""
@@ -34,12 +34,13 @@ def normal_tail(x: Floats) -> Floats:
     series = np.zeros_like(t)
     for term in reversed(TERMS):
         series = series * t + term
-    half = 0.5 * t * np.exp(-z * z + series)
-    return np.where(x >= 0.0, half, 1.0 - half)
+    half: Floats = 0.5 * t * np.exp(-z * z + series)
+    tail: Floats = np.where(x >= 0.0, half, 1.0 - half)
+    return tail
 
 
 def carried(weights: Floats, people: Floats) -> float:
-    """Return how many people of equal weight would have a sum of the same kurtosis, noise included."""
+    """Return how many people of equal weight have a sum of the same kurtosis, noise included."""
     square, fourth = float(people @ weights**2), float(people @ weights**4)
     return (square + NOISE) ** 2 / fourth if fourth > 0.0 else np.inf
 

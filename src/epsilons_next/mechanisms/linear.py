@@ -47,14 +47,14 @@ class Matrix:
     @property
     def columns(self) -> Columns:
         """All that one unit can do: the cells of two groups, since all are alike, and the last."""
-        shown = min(self.groups, 2)
+        few = min(self.groups, 2)
         nothing = (0,) * len(self.block)
         columns = [
-            (*nothing * group, *cell, *nothing * (shown - 1 - group), *(0,) * self.outside)
-            for group in range(shown)
+            (*nothing * group, *cell, *nothing * (few - 1 - group), *(0,) * self.outside)
+            for group in range(few)
             for cell in zip(*self.block, strict=True)
         ]
-        return (*columns, *[(*nothing * shown, 1)] * self.outside)
+        return (*columns, *[(*nothing * few, 1)] * self.outside)
 
     def times(self, cells: NDArray[np.object_]) -> list[int]:
         """Return what is to be drawn, of weighted cells, in integers of any size."""

@@ -1,4 +1,4 @@
-"""The laws of noise. A law says what it protects, how it is drawn, and what it costs to be moved."""
+"""The laws of noise: what they protect, how they are drawn, and what it costs to be moved."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ Proof: docs/proofs/next/noise.md.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -33,9 +34,9 @@ def below(source: Source, bound: int, number: int) -> Integers:
     last = np.uint64(_WORD // bound * bound - 1)
     while len(waiting):
         words = source.words(len(waiting))
-        kept = words <= last
-        drawn[waiting[kept]] = words[kept] % np.uint64(bound)
-        waiting = waiting[~kept]
+        accepted = words <= last
+        drawn[waiting[accepted]] = words[accepted] % np.uint64(bound)
+        waiting = waiting[~accepted]
     return drawn.astype(np.int64)
 
 
@@ -55,14 +56,14 @@ def coins(source: Source, part: Integers, whole: int) -> Flags:
     Reference: Canonne, Kamath, Steinke 2020, algorithm 1. A coin of part/(k·whole) is a coin of
     part/whole and one of 1/k, so that nothing is multiplied.
     """
-    found = np.empty(len(part), np.bool_)
+    result = np.empty(len(part), np.bool_)
     waiting, k = np.arange(len(part)), 1
     while len(waiting):
         on = below(source, whole, len(waiting)) < part[waiting]
         on &= below(source, k, len(waiting)) == 0
-        found[waiting[~on]] = k % 2 == 1
+        result[waiting[~on]] = k % 2 == 1
         waiting, k = waiting[on], k + 1
-    return found
+    return result
 
 
 def geometric(source: Source, scale: int, number: int) -> Large:
@@ -74,15 +75,16 @@ def geometric(source: Source, scale: int, number: int) -> Large:
     waiting = np.arange(number)
     while len(waiting):
         tried = below(source, scale, len(waiting))
-        kept = coins(source, tried, scale)
-        fine[waiting[kept]] = tried[kept]
-        waiting = waiting[~kept]
+        accepted = coins(source, tried, scale)
+        fine[waiting[accepted]] = tried[accepted]
+        waiting = waiting[~accepted]
     coarse = np.zeros(number, np.int64)
     going = np.arange(number)
     while len(going):
         going = going[coins(source, np.ones(len(going), np.int64), 1)]
         coarse[going] += 1
-    return fine.astype(object) + scale * coarse.astype(object)
+    drawn: Large = fine.astype(object) + scale * coarse.astype(object)
+    return drawn
 
 
 def two_sided(source: Source, scale: int, number: int) -> Large:
@@ -92,9 +94,9 @@ def two_sided(source: Source, scale: int, number: int) -> Large:
     while len(waiting):
         size = geometric(source, scale, len(waiting))
         negative = below(source, 2, len(waiting)) == 1
-        kept = (size != 0) | ~negative
-        drawn[waiting[kept]] = np.where(negative, -size, size)[kept]
-        waiting = waiting[~kept]
+        accepted = (size != 0) | ~negative
+        drawn[waiting[accepted]] = np.where(negative, -size, size)[accepted]
+        waiting = waiting[~accepted]
     return drawn
 
 
@@ -144,4 +146,4 @@ def composition(source: Source, whole: int, parts: int) -> list[int]:
         cuts = {1 + integer_below(source, whole - 1) for _ in range(parts - 1)}
         if len(cuts) == parts - 1:
             ends = [0, *sorted(cuts), whole]
-            return [b - a for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            return [b - a for a, b in pairwise(ends)]

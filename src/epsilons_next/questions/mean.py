@@ -12,8 +12,8 @@ from epsilons_next.checks import column
 from epsilons_next.data.split import Number, Split
 from epsilons_next.inference.estimand import Estimand
 from epsilons_next.inference.rows import Reading, Within
-from epsilons_next.questions.question import Question
-from epsilons_next.questions.requests import Asking, Reader
+from epsilons_next.questions.question import Question, ranged
+from epsilons_next.questions.requests import Reader, Steps
 
 __all__ = ["Mean"]
 
@@ -40,7 +40,8 @@ class Mean(Question):
         other: the name of every entry that is not declared; without it, they are refused.
         where: columns with the entries that are asked about; all must hold.
         at_least: only people who allowed so much ε are asked, and nothing is said of the others.
-        missing: whether a row without an entry is an "error", or the person is left out ("exclude").
+        missing: whether a row without an entry is an "error", or the person is left out
+            ("exclude").
         about: these very "people", or the "population" that they were drawn from at random.
         assume: how limits and answers may be related: in any way (None), `Within(6)`, "unrelated".
         title: what is measured, in words.
@@ -57,8 +58,8 @@ class Mean(Question):
     statistic: ClassVar = "mean"
     noun: ClassVar = "Mean"
     needs: ClassVar = {
-        "bounds": "Mean: bounds=(0, 120), please: the possible values, known without looking at these "
-        "people."
+        "bounds": "Mean: bounds=(0, 120), please: the possible values, known without looking at "
+        "these people."
     }
     method: ClassVar = {
         True: "weighted mean with Laplace noise, weights capped (HPM, Algorithm 2 of the paper "
@@ -86,7 +87,7 @@ class Mean(Question):
 
     @property
     def _number(self) -> Number:
-        return Number.of(self.column, self.bounds)
+        return ranged(self.column, self.bounds)
 
     def scaled(self, reading: Reading) -> Reading:
         """Return a reading whose assumption is in parts of the range."""
@@ -95,7 +96,7 @@ class Mean(Question):
         width = self._number.high - self._number.low
         return replace(reading, assume=Within(reading.assume.apart / width))
 
-    def steps(self, *, public: bool) -> Asking[Reader]:
+    def steps(self, *, public: bool) -> Steps[Reader]:
         """Ask for numbers; where chance matters, also for their squares, which say how much."""
         x = self._number
         squares = public and self.reading.chance

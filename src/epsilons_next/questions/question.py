@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal
 from epsilons_next.checks import Worded, column, finite, kind_of, one_of
 from epsilons_next.data.labels import Bins, Labels, LabelSet, declare
 from epsilons_next.data.split import Number, Split
-from epsilons_next.errors import ArgumentError
+from epsilons_next.errors import ArgumentError, BoundsError
 from epsilons_next.inference.choice import Drawing
 from epsilons_next.inference.estimand import Estimand
-from epsilons_next.inference.rows import About, Assume, Reading, Row, Within
+from epsilons_next.inference.rows import About, Assume, Reading, Row, Within, assumed
 from epsilons_next.mechanisms.linear import Matrix
-from epsilons_next.questions.requests import Asking, Drawn, Reader
+from epsilons_next.questions.requests import Drawn, Reader, Steps
 
-__all__ = ["Question"]
+__all__ = ["Question", "filtered", "ranged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,8 @@ class Question(metaclass=Worded):
         other: the name of every entry that is not declared; without it, they are refused.
         where: columns with the entries that are asked about; all must hold.
         at_least: only people who allowed so much ε are asked, and nothing is said of the others.
-        missing: whether a row without an entry is an "error", or the person is left out ("exclude").
+        missing: whether a row without an entry is an "error", or the person is left out
+            ("exclude").
         about: these very "people", or the "population" that they were drawn from at random.
         assume: how limits and answers may be related: in any way (None), `Within(6)`, "unrelated".
         title: what is measured, in words.
@@ -70,7 +71,7 @@ class Question(metaclass=Worded):
                 )
         if self.other is not None and (not isinstance(self.other, str) or not self.other):
             raise ArgumentError('other: the name of what is not declared, such as other="other".')
-        if not 0.0 <= finite("at_least", self.at_least):
+        if not finite("at_least", self.at_least) >= 0.0:
             raise ArgumentError("at_least: a limit from 0.")
         one_of("missing", self.missing, ("error", "exclude"))
         for parameter in ("title", "unit"):
@@ -101,8 +102,8 @@ class Question(metaclass=Worded):
         """
         if weighted and self.about is None:
             raise ArgumentError(
-                'about: with survey weights say of whom it speaks: about="people", these very people, '
-                'or about="population", if they were drawn at random.'
+                'about: with survey weights say of whom it speaks: about="people", these very '
+                'people, or about="population", if they were drawn at random.'
             )
         self.readable(self.reading, public=public, weighted=weighted)
 
@@ -119,7 +120,7 @@ class Question(metaclass=Worded):
                 "about: a population needs to know how many people there are, which is secret here."
             )
 
-    def steps(self, *, public: bool) -> Asking[Reader]:
+    def steps(self, *, public: bool) -> Steps[Reader]:
         """Ask, and return how the answer is read."""
         raise NotImplementedError
 
@@ -137,7 +138,7 @@ class Question(metaclass=Worded):
 
     def measured(
         self, split: Split, block: tuple[tuple[int, ...], ...], numbers: Estimand
-    ) -> Asking[Reader]:
+    ) -> Steps[Reader]:
         """Count, draw with the cap that makes the interval narrowest, and say how that is read.
 
         Args:
@@ -168,7 +169,7 @@ class Question(metaclass=Worded):
         split = self.split()
         text = f"{self.noun} of {self.measures}"
         text += f" by {' and '.join(self.by)}" if self.by else ""
-        text += f" where {split.filters}" if split.where else ""
+        text += f" where {filtered(split)}" if split.where else ""
         text += f", ε of {split.at_least:g} or more" if split.at_least else ""
         return self.title or text
 
@@ -177,7 +178,7 @@ class Question(metaclass=Worded):
         """The column that is measured."""
         raise NotImplementedError
 
-    def cut(self, *, added: bool) -> str:
+    def cut(self, *, added: bool) -> str:  # noqa: ARG002
         """Say what became of values outside the bounds, if there are bounds.
 
         Args:
@@ -196,6 +197,21 @@ class Question(metaclass=Worded):
                 held[each.name] = _plain(value)
         return held
 
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Question:
+        """Return a question that was stored as plain data."""
+        words = {name: value for name, value in plain.items() if name != "statistic"}
+        for name in {"by", "where"} & words.keys():
+            words[name] = {column: _labels(labels) for column, labels in words[name].items()}
+        restore: dict[str, Callable[[Any], Any]] = {
+            "categories": _labels,
+            "bounds": tuple,
+            "assume": assumed,
+        }
+        for name in restore.keys() & words.keys():
+            words[name] = restore[name](words[name])
+        return cls(**words)
+
     @cached_property
     def key(self) -> str:
         """What is asked, without the words for readers. The same key is the same question."""
@@ -209,12 +225,38 @@ class Question(metaclass=Worded):
         return hash(json.dumps(self.plain))
 
 
+def ranged(name: str, bounds: object) -> Number:
+    """Return a column of numbers with the bounds that somebody typed.
+
+    Raises:
+        BoundsError: they are not two numbers, or no range.
+    """
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise BoundsError(
+            f"bounds=(0, 120), please, for {name!r}: the possible values, known without looking at "
+            f"these people; this is {kind_of(bounds)}."
+        )
+    return Number(name, finite("bounds", bounds[0]), finite("bounds", bounds[1]))
+
+
+def filtered(split: Split) -> str:
+    """Say what the rows have that count."""
+    return " and ".join(f"{each.column} = {' or '.join(each.names)}" for each in split.where)
+
+
+def _labels(plain: Any) -> Any:
+    """Return labels that were stored as plain data."""
+    if isinstance(plain, dict) and list(plain) == ["bins"]:
+        return Bins(*map(float, plain["bins"]))
+    return plain
+
+
 def _plain(value: Any) -> Any:
     """Return an argument as JSON can hold it, so that equal ones are equal as text."""
     if isinstance(value, Bins):
         return {"bins": [_plain(each) for each in value.edges]}
     if isinstance(value, Within):
-        return {"within": _plain(value.apart)}
+        return {"apart": _plain(value.apart)}
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple, range)):

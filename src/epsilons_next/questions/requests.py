@@ -1,7 +1,7 @@
 """What a question may ask of whoever replies, and how it is led to its end.
 
-A question is a generator. It asks for counts, and is told what is public of them; it asks for draws,
-and is told what was drawn. It sees neither data nor noise, so it can leak nothing.
+A question is a generator. It asks for counts, and is told what is public of them; it asks for
+draws, and is told what was drawn. It sees neither data nor noise, so it can leak nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from epsilons_next.data.split import Split
 from epsilons_next.inference.rows import Reading, Row
 from epsilons_next.mechanisms.linear import Linear
 
-__all__ = ["Asking", "Drawn", "Reader", "Reply", "Request", "led"]
+__all__ = ["Drawn", "Reader", "Reply", "Request", "Steps", "led"]
 
 T = TypeVar("T")
 
@@ -34,20 +34,20 @@ Request: TypeAlias = Split | Linear
 Reply: TypeAlias = Budgets | Drawn
 """What is public of a count, and how much may be used; or what was drawn."""
 
-Asking: TypeAlias = Generator[Request, Reply, T]
+Steps: TypeAlias = Generator[Request, Reply, T]
 """Asks, is told, and returns a T."""
 
 Reader: TypeAlias = Callable[[Reading], list[Row]]
-"""What was drawn, to be read at any confidence and under any assumption. No request depends on it."""
+"""What was drawn, to be read at any confidence and under any assumption."""
 
 
-def led(asking: Asking[T], reply: Callable[[Request], Reply]) -> T:
+def led(steps: Steps[T], reply: Callable[[Request], Reply]) -> T:
     """Reply to each request until the question returns."""
-    told: Reply | None = None
+    answer: Reply | None = None
     while True:
         try:
-            request = next(asking) if told is None else asking.send(told)
+            request = next(steps) if answer is None else steps.send(answer)
         except StopIteration as finished:  # the question's own: a reply is not asked for here
-            found: T = finished.value
-            return found
-        told = reply(request)
+            result: T = finished.value
+            return result
+        answer = reply(request)

@@ -14,7 +14,7 @@ from epsilons_next.errors import ArgumentError
 from epsilons_next.inference.estimand import Estimand
 from epsilons_next.inference.rows import Reading, Row
 from epsilons_next.questions.question import Question
-from epsilons_next.questions.requests import Asking, Reader
+from epsilons_next.questions.requests import Reader, Steps
 
 __all__ = ["Shares"]
 
@@ -32,9 +32,11 @@ class Shares(Question):
         other: the name of every entry that is not declared; without it, they are refused.
         where: columns with the entries that are asked about; all must hold.
         at_least: only people who allowed so much ε are asked, and nothing is said of the others.
-        missing: whether a row without an entry is an "error", or the person is left out ("exclude").
+        missing: whether a row without an entry is an "error", or the person is left out
+            ("exclude").
         about: these very "people", or the "population" that they were drawn from at random.
-        assume: how limits and answers may be related: in any way (None), `Within(0.05)`, "unrelated".
+        assume: how limits and answers may be related: in any way (None), `Within(0.05)`,
+            "unrelated".
         title: what is measured, in words.
         unit: of what people are counted, if not of people.
 
@@ -48,13 +50,13 @@ class Shares(Question):
     statistic: ClassVar = "shares"
     noun: ClassVar = "Shares"
     needs: ClassVar = {
-        "categories": 'Shares: categories=["yes", "no"], please: the possible entries, known without '
-        "looking at these people."
+        "categories": 'Shares: categories=["yes", "no"], please: the possible entries, known '
+        "without looking at these people."
     }
     share: ClassVar = True
     method: ClassVar = {
-        True: "weighted frequencies, weights capped (HPF, Algorithm 1 of the paper on correlated data "
-        "and demands), with noise that sums to zero in place of independent noise",
+        True: "weighted frequencies, weights capped (HPF, Algorithm 1 of the paper on correlated "
+        "data and demands), with noise that sums to zero in place of independent noise",
         False: "frequencies with independent Laplace noise, everyone at the lowest limit",
     }
 
@@ -74,7 +76,7 @@ class Shares(Question):
     def _labels(self) -> LabelSet:
         return declare("categories", self.column, self.categories, self.other)
 
-    def steps(self, *, public: bool) -> Asking[Reader]:
+    def steps(self, *, public: bool) -> Steps[Reader]:
         """Ask for the categories of each group."""
         split, size = self.split(further=(self._labels,)), len(self._labels.all_names)
         groups = split.size // size
@@ -98,7 +100,7 @@ class Shares(Question):
 
 
 def projected(read: Reader, size: int) -> Reader:
-    """Move the shares of each whole until they add up to 1, as far as each stays in its interval."""
+    """Move the shares of each whole until they add up to 1, each inside its interval."""
 
     def moved(reading: Reading) -> list[Row]:
         rows = read(reading)

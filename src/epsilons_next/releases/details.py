@@ -46,10 +46,11 @@ def _paragraph(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Readi
     what = "a person's answers" if facts.public else "whether a person took part, and their answers"
     change = "answered anything else" if facts.public else "not taken part"
     return (
-        f"To copy: These numbers were published under differential privacy (pure ε, for each person). "
-        f"Of whom: {facts.who}. Protected is {what}: nobody who sees the numbers, whatever else they "
-        f"know, can tell much better than without them, because every result would have been nearly as "
-        f"likely if the person had {change}, at most {times(facts.spent)} times more or less. Each "
-        f"person named a limit ε of their own; the release was {privacy(facts)}. About the numbers: each "
-        f"interval {holds(rows[:1], facts, reading, asked)}."
+        "To copy: These numbers were published under differential privacy (pure ε, for each "
+        f"person). Of whom: {facts.who}. Protected is {what}: nobody who sees the numbers, "
+        "whatever else they know, can tell much better than without them, because every result "
+        f"would have been nearly as likely if the person had {change}, at most "
+        f"{times(facts.spent)} times more or less. Each person named a limit ε of their own; the "
+        f"release was {privacy(facts)}. About the numbers: each interval "
+        f"{holds(rows[:1], facts, reading, asked)}."
     )

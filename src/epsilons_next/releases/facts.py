@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 __all__ = ["Facts", "Spending"]
 
@@ -56,6 +58,21 @@ class Facts:
     public: bool
     private: bool
     method: str
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Facts:
+        """Return facts that were stored as plain data."""
+        spending = tuple(
+            Spending(
+                float(each["limit"]),
+                each["people"],
+                *(Fraction(each[n]) for n in ("lost", "spent")),
+            )
+            for each in plain["spending"]
+        )
+        words = {name: tuple(plain[name]) for name in ("columns", "data")}
+        limits = tuple(map(float, plain["limits"]))
+        return cls(**{**plain, **words, "spending": spending, "limits": limits})
 
     @property
     def lost(self) -> Fraction:

@@ -52,13 +52,13 @@ def written(held: Mapping[str, Any], path: str | Path | None) -> str:
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"path: the name of a file belongs here; this is {kind_of(path)}.")
     target, problem = Path(path), ""
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, target)
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, target)
     except OSError as error:
         problem = error.strerror or "it failed"
     if problem:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise FileError(f"path: {target.name!r} cannot be written ({problem}).")
     return text

@@ -63,7 +63,8 @@ def loss(epsilon: Fraction) -> str:
     if not epsilon:
         return "0"
     places = 2 - math.floor(math.log10(epsilon))
-    return f"{float(Fraction(math.ceil(epsilon * Fraction(10) ** places)) / Fraction(10) ** places):.6g}"
+    power = Fraction(10) ** places
+    return f"{float(math.ceil(epsilon * power) / power):.6g}"
 
 
 def times(epsilon: Fraction) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
-from epsilons_next.checks import kind_of, listed, shown
+from epsilons_next.checks import kind_of, listed, typed
 from epsilons_next.errors import ArgumentError
 from epsilons_next.inference.rows import About, Assume, Reading, Row
 from epsilons_next.releases.details import details
@@ -123,7 +123,8 @@ class Release:
             return self.rows[0]
         key = ", ".join(f'"{each}"' for each in self.rows[0].names)
         raise ArgumentError(
-            f"This release has {len(self.rows)} numbers: release[{key}].{name}, or release.to_frame()."
+            f"This release has {len(self.rows)} numbers: release[{key}].{name}, or "
+            "release.to_frame()."
         )
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Release:
@@ -136,7 +137,7 @@ class Release:
         if not part.rows:
             known = listed(dict.fromkeys(row.names[0] for row in self.rows if row.names))
             raise ArgumentError(
-                f"This release has no number {shown(names)}. Its names are {known}."
+                f"This release has no number {typed(names)}. Its names are {known}."
             )
         return part
 
@@ -146,9 +147,9 @@ class Release:
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)
 
-    def _compared(self, other: object) -> NoReturn:
+    def _compared(self, _: object) -> NoReturn:
         raise ArgumentError(
-            "A comparison forgets the interval: compare release.low or release.high, or release.value."
+            "A comparison forgets the interval: compare release.low, release.high or release.value."
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared

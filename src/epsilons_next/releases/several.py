@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from epsilons_next.checks import listed, shown
+from epsilons_next.checks import listed, typed
 from epsilons_next.errors import ArgumentError
 from epsilons_next.releases.json import written
 from epsilons_next.releases.numbers import Written
@@ -48,7 +48,7 @@ class Releases(Sequence[Release]):
             if release.facts.title == which:
                 return release
         titles = listed(release.facts.title for release in self.each)
-        raise ArgumentError(f"There is no release {shown(which)}. Their titles are {titles}.")
+        raise ArgumentError(f"There is no release {typed(which)}. Their titles are {titles}.")
 
     def __str__(self) -> str:
         if len(self.each) == 1:

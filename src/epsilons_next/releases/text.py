@@ -27,7 +27,9 @@ def sheet(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Reading, m
     lines += [("Data", ". ".join(facts.data))] if facts.data else []
     lines += [("Privacy", privacy(facts)), ("More", more)]
     head = [] if facts.private else [NOT_PRIVATE]
-    return "\n".join([*head, numbers(rows, facts, reading), "", *map(labelled, *zip(*lines))])
+    return "\n".join(
+        [*head, numbers(rows, facts, reading), "", *map(labelled, *zip(*lines, strict=True))]
+    )
 
 
 def labelled(label: str, text: str) -> str:
@@ -47,14 +49,14 @@ def numbers(rows: Sequence[Row], facts: Facts, reading: Reading) -> str:
     written, often = Written(rows, share=facts.share), percent(reading)
     if len(rows) == 1:
         return f"{facts.title}\n{_one(rows[0], facts, written, often)}"
-    shown = rows[:MOST]
+    printed = rows[:MOST]
     rest = [f"… {len(rows) - MOST:,} more: to_frame()"] * (len(rows) > MOST)
     if len(rows[0].names) == 2:
-        grid = _grid(shown, facts, written, often)
+        grid = _grid(printed, facts, written, often)
         if max(map(len, grid)) <= GRID_WIDE:
             return "\n".join([*grid, *rest])
     blocks = [facts.title]
-    for outer, group in groupby(shown, key=lambda row: row.names[:-1]):
+    for outer, group in groupby(printed, key=lambda row: row.names[:-1]):
         blocks += ["", ", ".join(outer)] * bool(outer) + _table(list(group), facts, written, often)
     return "\n".join([*blocks, *rest])
 
@@ -112,8 +114,8 @@ def _grid(rows: Sequence[Row], facts: Facts, written: Written, often: str) -> li
     title = f"{facts.title}{f', {what}' if what else ''} ({often} interval)"
     cells: dict[str, dict[str, tuple[str, str, str]]] = {}
     for row in rows:
-        own = written.number(row.value), written.low(row.low), written.high(row.high)
-        cells.setdefault(row.names[0], {})[row.names[1]] = own
+        cell = written.number(row.value), written.low(row.low), written.high(row.high)
+        cells.setdefault(row.names[0], {})[row.names[1]] = cell
     first = max(map(len, cells))
     lines = {name: f"{name:<{first}}" for name in cells}
     head = " " * first
@@ -147,7 +149,8 @@ def holds(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Reading) -
         assumed.append(f"people with different limits differ by at most {apart} on average")
     if "bounded" in kinds:
         how.append(
-            "too few people carry the result for a normal approximation: a wider, proven bound is used"
+            "too few people carry the result for a normal approximation: a wider, proven bound is "
+            "used"
         )
     missed = round(len(rows) * reading.miss)
     text, these = ("each holds", "people") if missed else ("holds", "these people")
@@ -159,7 +162,8 @@ def holds(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Reading) -
     text += f" if {' and '.join(assumed)}" if assumed else f" whatever {these} answered"
     text += f" ({'; '.join(how)})" if how else ""
     if missed:
-        text += f" (of {len(rows)}, expect {f'{missed} that do' if missed > 1 else 'one that does'} not)"
+        some = f"{missed} that do" if missed > 1 else "one that does"
+        text += f" (of {len(rows)}, expect {some} not)"
     text += "" if population else "; it does not speak of others like them"
     text += ". All at once: to_frame()" if missed else ""
     if (reading.about, reading.assume) != (asked.about, asked.assume):
@@ -180,12 +184,13 @@ def privacy(facts: Facts, together: int = 1) -> str:
     earlier = f", with {counted(before)} earlier release{'s' * (before > 1)}" if before > 0 else ""
     all_of_them = f", all {counted(together)} together" if together > 1 else ""
     used = "in all" if several else "was used"
-    text = f"kept within everyone's limit{all_of_them}{earlier}: at most ε = {loss(facts.spent)} {used} ({limits}). "
+    text = f"kept within everyone's limit{all_of_them}{earlier}: at most ε = {loss(facts.spent)} "
+    text += f"{used} ({limits}). "
     result = "these results" if several else "any result"
     if facts.public:
         return text + (
-            f"No answer makes {result} more than {times(facts.spent)} times as likely. Who took part, "
-            "and their limits, is public"
+            f"No answer makes {result} more than {times(facts.spent)} times as likely. Who took "
+            "part, and their limits, is public"
         )
     return text + (
         f"Taking part makes no result more than {times(facts.spent)} times as likely or unlikely, "

@@ -1,7 +1,7 @@
 """One account: what the people of one table have spent, by class, and what they have answered.
 
-An ε is a promise. An account is held under a lock from the first offer to the last draw, and what is
-charged stays charged, whatever happens afterwards.
+An ε is a promise. An account is held under a lock from the first offer to the last draw, and what
+is charged stays charged, whatever happens afterwards.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Account:
         self.cuts: tuple[float, ...] = ()
         self._lock, self._process = threading.RLock(), os.getpid()
         self._spent: dict[tuple[float, float], Fraction] = {}
-        self._of: tuple[object, ...] | None = None
+        self._of: tuple[object, object] | None = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -60,28 +60,15 @@ class Account:
             LedgerError: the table is another one, or was changed.
         """
         held = tally.classes
-        people: dict[float, list[float]] = {}
-        for key, *each in zip(held.keys, held.units, held.people, held.limits, strict=True):
-            known = people.setdefault(float(key), [0, 0, float(each[2])])
-            people[float(key)] = [known[0] + each[0], known[1] + each[1], min(known[2], each[2])]
+        keys, place = np.unique(held.keys, return_inverse=True)
+        numbers = [np.bincount(place, each).tolist() for each in (held.units, held.people)]
         menu = tuple((roster.menu or {}).items())
-        now = (
-            roster.epsilon,
-            roster.person,
-            roster.weights,
-            roster.secret,
-            menu,
-            roster.levels,
-            tally.stamp,
-            tally.left_out,
-            people,
-        )
-        if self._of is None:
-            self._of = (roster.data, *now)
-        data = self._of[0]
-        if now != self._of[1:] or not (
-            data is roster.data or isinstance(data, str) and data == roster.data
-        ):
+        words = (roster.epsilon, roster.person, roster.weights, roster.secret, menu, roster.levels)
+        data = roster.data if isinstance(roster.data, str) else id(roster.data)
+        people = (data, *words, tally.stamp, tally.left_out, keys.tolist(), numbers)
+        if self._of is None:  # the table is held, so that nothing else gets its id
+            self._of = people, roster.data
+        if people != self._of[0]:
             raise LedgerError(
                 "people: the table is not what it was at the first question. Make a new People; it "
                 "knows nothing of what was spent."
@@ -99,11 +86,11 @@ class Account:
 
         Who is public, at ε = ∞, always has as much as is used of anybody.
         """
-        found = []
+        result = []
         for name, limit, public in _each(classes):
             rest = limit if public else limit - self._spent[name]
-            found.append(rest if rest > NOTHING * limit else Fraction(0))
-        return found
+            result.append(rest if rest > NOTHING * limit else Fraction(0))
+        return result
 
     def charge(self, classes: Classes, losses: Sequence[Fraction]) -> None:
         """Charge everybody, before anything is drawn, or nobody.

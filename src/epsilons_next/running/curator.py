@@ -1,4 +1,4 @@
-"""The curator answers questions. It alone sees tallies and draws, and every fact of a charge is its own.
+"""The curator answers questions. It alone sees tallies and draws, and knows what is charged.
 
 What a question may use is what it is told: of what is left of a class it is offered its part, among
 the questions still to come that ask this class. Before each draw all that a class has spent is
@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilons_next.budgets.levels import Budgets, Counts
 from epsilons_next.data.roster import Roster
@@ -28,40 +27,11 @@ from epsilons_next.mechanisms.source import Source
 from epsilons_next.questions.question import Question
 from epsilons_next.questions.requests import Drawn, Reader, Reply, Request
 from epsilons_next.running.account import Account
+from epsilons_next.running.answer import Answer
+from epsilons_next.running.patience import patience
 from epsilons_next.running.transcript import Transcript
 
-__all__ = ["Answer", "answers"]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a question was told, and what is public of whom it asked.
-
-    Args:
-        transcript: the question with its requests and replies.
-        tally: what was counted, without its sums.
-        losses: by class, what one unit lost.
-        spent: by class, what one unit has lost in all.
-        earlier: how many other questions these people had answered before.
-        private: whether the randomness was nobody else's.
-    """
-
-    transcript: Transcript
-    tally: Tally
-    losses: tuple[Fraction, ...]
-    spent: tuple[Fraction, ...]
-    earlier: int
-    private: bool
-
-    @property
-    def split(self) -> Split:
-        """What was counted last."""
-        return [each for each, _ in self.transcript.replies if isinstance(each, Split)][-1]
-
-    @property
-    def unknown(self) -> NDArray[np.bool_]:
-        """Which classes that were asked weigh nothing in what was drawn last."""
-        return np.array(self.transcript.drawn[-1].mechanism.weights) == 0
+__all__ = ["answers"]
 
 
 def answers(
@@ -92,7 +62,9 @@ def answers(
         turns = list(fresh.values())
         first = [turn.start() for turn in turns]
         cuts = sorted({*account.cuts, *(split.at_least for split in first)} - {0.0})
-        for turn, tally in zip(turns, tallies(roster, first, cuts) if turns else [], strict=True):
+        with patience():
+            counted = tallies(roster, first, cuts) if turns else []
+        for turn, tally in zip(turns, counted, strict=True):
             account.same(roster, tally)
             turn.tally = tally
         left = account.left(turns[0].tally.classes) if turns else []
@@ -118,15 +90,15 @@ class _Turn:
 
     def start(self) -> Split:
         """Begin to ask, and return what is to be counted first."""
-        self.asking = self.question.steps(public=self.roster.public)
+        self.steps = self.question.steps(public=self.roster.public)
         self.replies: list[tuple[Request, Reply]] = []
-        request = next(self.asking)
+        request = next(self.steps)
         if type(request) is not Split:
             raise PrivacyError("A question counts before it draws.")
         return request
 
     def rehearse(self, left: Sequence[Fraction], coming: Sequence[_Turn]) -> None:
-        """Come to the first draw with a part of what is left, so that what is refused is refused now.
+        """Come to the first draw with a part of what is left: what is refused is refused now.
 
         Args:
             left: what one unit of each class has left.
@@ -144,12 +116,12 @@ class _Turn:
             )
         if not any(offers):
             raise LedgerError(
-                "Nobody who is asked has anything left. Ask several questions at once, publish([…]), "
-                "or those who allowed more, at_least=0.5."
+                "Nobody who is asked has anything left. Ask several questions at once, publish("
+                "[…]), or those who allowed more, at_least=0.5."
             )
         self.offers, self.used = offers, [Fraction(0)] * len(offers)
         split = self.start()
-        self.waiting = self.asking.send(self._noted(split, self._budgets()))
+        self.waiting = self.steps.send(self._noted(split, self._budgets()))
         self._losses(self.waiting)
 
     def answer(self, coming: Sequence[_Turn]) -> Answer:
@@ -159,7 +131,7 @@ class _Turn:
         while True:
             reply = self._noted(request, self._reply(request))
             try:
-                request = self.asking.send(reply)
+                request = self.steps.send(reply)
             except StopIteration as finished:
                 reader: Reader = finished.value
                 break
@@ -181,10 +153,12 @@ class _Turn:
     def _reply(self, request: Request) -> Reply:
         """Count again, or charge and draw."""
         if type(request) is Split:
-            (self.tally,) = tallies(self.roster, [request], self.account.cuts)
+            with patience():
+                (self.tally,) = tallies(self.roster, [request], self.account.cuts)
             self.account.same(self.roster, self.tally)
             return self._budgets()
         losses = self._losses(request)
+        assert isinstance(request, Linear)
         self.account.charge(self.tally.classes, losses)
         self.used = [used + loss for used, loss in zip(self.used, losses, strict=True)]
         return Drawn(request, request.draw(self.tally.sums, self.source))

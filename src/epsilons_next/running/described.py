@@ -1,14 +1,16 @@
-"""An answer becomes a release: what was asked of whom, in words that are true of what was counted."""
+"""An answer becomes a release: what was asked of whom, in words that are true of the count."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from epsilons_next.data.roster import Roster
 from epsilons_next.data.split import Split
-from epsilons_next.questions.question import Question
+from epsilons_next.questions.question import Question, filtered
 from epsilons_next.releases.facts import Facts, Spending
 from epsilons_next.releases.numbers import limit
 from epsilons_next.releases.release import Release
-from epsilons_next.running.curator import Answer
+from epsilons_next.running.answer import Answer
 
 __all__ = ["released"]
 
@@ -21,7 +23,6 @@ def released(roster: Roster, answer: Answer, question: Question) -> Release:
         answer: what was told.
         question: the same question, perhaps with other words for readers.
     """
-    split = answer.split
     facts = Facts(
         title=question.heading,
         unit=question.unit,
@@ -39,7 +40,12 @@ def released(roster: Roster, answer: Answer, question: Question) -> Release:
     return Release(facts, question.reading, question.reading, answer.transcript)
 
 
-def _given(roster: Roster, split: Split) -> str:
+def together(names: Sequence[str]) -> str:
+    """List names in a sentence."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _answered(roster: Roster, split: Split) -> str:
     """Which entries somebody must have to be counted."""
     if roster.public and split.missing == "error":
         return ""
@@ -48,15 +54,15 @@ def _given(roster: Roster, split: Split) -> str:
     columns = [column for column in split.columns if column not in taken]
     if not columns:
         return ""
-    entries = f", an entry that is listed for {' and '.join(listed)}" if listed else ""
-    return f"who gave {' and '.join(columns)}{entries}"
+    entries = f", an entry that is listed for {together(listed)}" if listed else ""
+    return f"who gave {together(columns)}{entries}"
 
 
 def _who(roster: Roster, answer: Answer, question: Question) -> str:
     """Of whom the numbers are, and how rows of one person are taken together."""
     split, held = answer.split, answer.tally.classes
-    filters = [f"with {split.filters}"] if split.where else []
-    those = " ".join([*filters, _given(roster, split)]).strip()
+    filters = [f"with {filtered(split)}"] if split.where else []
+    those = " ".join([*filters, _answered(roster, split)]).strip()
     if roster.public:
         text = _public(answer, those)
     else:

@@ -1,7 +1,7 @@
 """What was asked and replied: with its question, it is the whole release.
 
-Everything that is published is a function of both, so another reading, a stored file and a check are
-replays.
+Everything that is published is a function of both, so another reading, a stored file and a check
+are replays.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Transcript:
         waiting = iter(self.replies)
 
         def reply(request: Request) -> Reply:
-            asked, told = next(waiting, (None, None))
-            if told is None or not _same(request, asked):
+            asked, answer = next(waiting, (None, None))
+            if answer is None or not _same(request, asked):
                 raise FileError("The replies are those to another question.")
-            return told
+            return answer
 
         return led(self.question.steps(public=self.public), reply)
 
@@ -64,7 +64,7 @@ class Transcript:
     @property
     def drawn(self) -> list[Drawn]:
         """What was drawn, in order."""
-        return [told for _, told in self.replies if isinstance(told, Drawn)]
+        return [answer for _, answer in self.replies if isinstance(answer, Drawn)]
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Transcript:
             "question": self.question.plain,
             "public": self.public,
             "replies": [
-                [_plain_request(asked), _plain_reply(told)] for asked, told in self.replies
+                [_plain_request(asked), _plain_reply(answer)] for asked, answer in self.replies
             ],
         }
 
@@ -87,10 +87,10 @@ class Transcript:
         waiting, replies = iter(plain["replies"]), []
 
         def reply(request: Request) -> Reply:
-            asked, told = next(waiting, (None, None))
-            if told is None or _plain_request(request, asked) != asked:
+            asked, answer = next(waiting, (None, None))
+            if answer is None or _plain_request(request, asked) != asked:
                 raise FileError("The replies are those to another question.")
-            replies.append((request, _reply(request, asked, told)))
+            replies.append((request, _reply(request, asked, answer)))
             return replies[-1][1]
 
         led(question.steps(public=plain["public"]), reply)
@@ -101,7 +101,7 @@ class Transcript:
 
 
 def _same(request: Request, asked: Request | None) -> bool:
-    """Whether a request is the one that was answered. Its weights are those that were drawn with."""
+    """Whether a request is the one that was answered, whatever weights it was drawn with."""
     if isinstance(request, Linear) and isinstance(asked, Linear):
         return (request.matrix, request.noise) == (asked.matrix, asked.noise)
     return request == asked

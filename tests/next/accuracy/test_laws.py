@@ -86,7 +86,7 @@ def test_beside_a_bounded_sum_they_are_bounds(case: str) -> None:
     noise = drawn(*CASES[case]) + signs
     square = np.array([1.0 + 4.0 + 0.25 + 1.0])
     for x in np.quantile(noise, [0.5, 0.9, 0.99]):
-        bound = float(law.beside(np.array([coefficients]), np.array([x]), square)[0])
+        bound = float(law.bounded(np.array([coefficients]), np.array([x]), square)[0])
         assert (noise > x).mean() <= bound
     assert bound < 0.12
 

@@ -1,4 +1,4 @@
-"""Waiting for an engine: a line on a terminal after some seconds, and an interrupt that is heard."""
+"""Waiting for an engine: a line on a terminal after some seconds, and Ctrl-C that is heard."""
 
 from __future__ import annotations
 
