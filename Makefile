@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/compiled
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test tests test-versions fuzz lint style types imports words docs dist bench bench-full clean
+.PHONY: demo test tests campaign test-versions fuzz lint style types imports words docs dist bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -23,6 +23,10 @@ test: $(VENV)/.dev
 
 tests: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+# The same simulations and random cases of the new house, ten times as many, with their figures.
+campaign: $(VENV)/.dev
+	EPSILONS_CAMPAIGN=1 EPSILONS_FIGURES=$(CURDIR)/figures.txt $(BIN)/python -m pytest tests/next
 
 # The core and two engines with the oldest or the newest versions that pyproject.toml allows:
 # make test-versions VERSIONS=oldest.
@@ -100,4 +104,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $(VENV)/.core $(VENV)/.docs $@
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site .site
+	rm -rf $(VENV) .venv-oldest .venv-newest figures.txt .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site .site
