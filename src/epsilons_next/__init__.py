@@ -40,6 +40,9 @@ if not TYPE_CHECKING:
         from epsilons_next.checks import unknown
         from epsilons_next.errors import UnknownNameError
 
+        if name.capitalize() in _PLACES:
+            call = f'ep.People(data, epsilon=…, person=…).{name}("minutes", …)'
+            raise UnknownNameError(f'ep has no "{name}": {call}.')
         raise UnknownNameError(unknown("ep", name, __all__))
 
 

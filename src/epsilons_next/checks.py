@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from epsilons_next.errors import ArgumentError, BoundsError, EpsilonsError
 
@@ -21,31 +22,37 @@ __all__ = [
     "signature_of",
     "typed",
     "unknown",
+    "worded",
 ]
 
-SYNONYMS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("value", "values", "col", "variable"), "column"),
-    **dict.fromkeys(("bins", "edges", "breaks"), "categories=ep.Bins(18, 30, 65)"),
-    **dict.fromkeys(("labels", "levels_of", "answers"), "categories"),
-    **dict.fromkeys(("related", "correlated", "assumption"), "assume"),
-    **dict.fromkeys(("levels", "ladder"), "offered"),
-    **dict.fromkeys(("threshold", "minimum"), "at_least"),
-    **dict.fromkeys(("lower", "upper", "range", "clip", "limits"), "bounds"),
-    **dict.fromkeys(("id", "user", "unit_id", "privacy_unit"), "person"),
-    **dict.fromkeys(("budget", "budgets", "eps", "epsilons"), "epsilon"),
-    **dict.fromkeys(("groupby", "group", "groups"), "by"),
-    **dict.fromkeys(("filter", "subset"), "where"),
-    **dict.fromkeys(("dropna", "na"), "missing"),
-    **dict.fromkeys(("quantile", "quantiles", "probs"), "q"),
-    **dict.fromkeys(("split",), "parts"),
-    **dict.fromkeys(("weight",), "weights"),
-    **dict.fromkeys(("neighbours", "neighbors"), "secret"),
-    **dict.fromkeys(("df", "frame", "table"), "data"),
-    **dict.fromkeys(("confidence", "alpha"), "release.at(0.9)"),
-    **dict.fromkeys(("frequencies", "proportions", "value_counts", "share"), "shares"),
-    **dict.fromkeys(("average", "avg"), "mean"),
+F = TypeVar("F", bound=Callable[..., Any])
+
+WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "column": ("value", "values", "col", "variable"),
+    "categories=ep.Bins(18, 30, 65)": ("bins", "edges", "breaks"),
+    "categories": ("labels", "levels_of", "answers"),
+    "assume": ("related", "correlated", "assumption"),
+    "offered": ("levels", "ladder"),
+    "at_least": ("threshold", "minimum"),
+    "bounds": ("lower", "upper", "range", "clip", "limits"),
+    "person": ("id", "user", "unit_id", "privacy_unit"),
+    "epsilon": ("budget", "budgets", "eps", "epsilons"),
+    "by": ("groupby", "group", "groups"),
+    "where": ("filter", "subset"),
+    "missing": ("dropna", "na"),
+    "parts": ("split",),
+    "weights": ("weight",),
+    "secret": ("neighbours", "neighbors"),
+    "data": ("df", "frame", "table"),
+    "release.at(0.9)": ("confidence", "alpha"),
+    "shares": ("frequencies", "proportions", "value_counts", "share"),
+    "mean": ("average", "avg"),
+    "quantile": ("median",),
+    "total": ("sum",),
 }
-"""What other words mean, in Python, the shell and a study alike."""
+"""For each of our words other ones for the same thing, in Python, the shell and a study alike."""
+
+SYNONYMS: Final = {word: meaning for meaning, words in WORDS.items() for word in words}
 
 LONGEST: Final = 40
 
@@ -115,10 +122,10 @@ def finite(parameter: str, value: Any) -> float:
 def unknown(owner: str, word: str, known: Iterable[str]) -> str:
     """Say what to write in place of a word that is not known."""
     held = list(known)
-    meant = SYNONYMS.get(word, "")
+    close = difflib.get_close_matches(word, held, 1)
+    meant = SYNONYMS.get(word, close[0] if close else "")
     if meant.partition("=")[0] not in held and "." not in meant:
-        close = difflib.get_close_matches(word, held, 1)
-        meant = close[0] if close else ""
+        meant = ""
     if not meant:
         return f'{owner} has no "{word}". It has {", ".join(held)}.'
     if meant == "column":
@@ -148,20 +155,37 @@ class Worded(type):
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             """Make an object, or say what is wrong with the arguments."""
-            problem = ""
-            try:
-                return super().__call__(*args, **kwargs)
-            except TypeError as error:
-                if isinstance(error, EpsilonsError):
-                    raise
-                problem = _problem(cls, args, kwargs)
-                if not problem:
-                    raise
-            # Out of the handler, so that Python's own words are not the context of these.
-            raise ArgumentError(problem)
+            return _called(super().__call__, cls, args, kwargs)
+
+        @property
+        def __signature__(cls) -> inspect.Signature:
+            """Return the parameters of the class, and not those of the call above."""
+            method = inspect.signature(cls.__init__)
+            return method.replace(parameters=list(method.parameters.values())[1:])
 
 
-def _problem(owner: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def worded(function: F) -> F:
+    """Let a function say in plain words what is wrong with its arguments."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _called(function, function, args, kwargs)
+
+    return cast(F, call)
+
+
+def _called(call: Any, owner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    try:
+        return call(*args, **kwargs)
+    except TypeError as error:
+        problem = "" if isinstance(error, EpsilonsError) else _problem(owner, args, kwargs)
+        if not problem:
+            raise
+    # Out of the handler, so that Python's own words are not the context of these.
+    raise ArgumentError(problem)
+
+
+def _problem(owner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """What is wrong with the arguments of a call; nothing if they fit."""
     parameters = inspect.signature(owner).parameters
     for word in kwargs:

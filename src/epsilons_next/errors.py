@@ -1,7 +1,7 @@
 """What can go wrong, by who can mend it. Every error is an `EpsilonsError`.
 
-With an `ArgumentError`, a `DataError`, a `LedgerError` and a `MissingExtraError` nothing was drawn,
-and they say so. No error shows an entry of the table.
+With an `ArgumentError`, a `DataError` and a `LedgerError` nothing was drawn, and they say so. No
+error shows an entry of the table.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ __all__ = [
     "EpsilonsError",
     "FileError",
     "LedgerError",
-    "MissingExtraError",
     "PrivacyError",
-    "StorageError",
     "UnknownNameError",
 ]
 
@@ -86,15 +84,3 @@ class PrivacyError(EpsilonsError):
     """A question asked for more than it was offered, or a check does not hold."""
 
     code = 6
-
-
-class StorageError(EpsilonsError):
-    """A database is out of reach; try again."""
-
-    code = 7
-
-
-class MissingExtraError(EpsilonsError, ImportError):
-    """A part that is installed apart is not here; the sentence has the command."""
-
-    code, ends = 8, _NOTHING

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NoReturn, ParamSpec
 
 from epsilons_next.budgets.levels import proportions
-from epsilons_next.checks import kind_of, signature_of, typed, unknown
+from epsilons_next.checks import kind_of, signature_of, typed, unknown, worded
 from epsilons_next.data.roster import Roster
 from epsilons_next.errors import ArgumentError, LedgerError, UnknownNameError
 from epsilons_next.mechanisms.source import Seeded, Source, System
@@ -18,6 +19,7 @@ from epsilons_next.questions.shares import Shares
 from epsilons_next.releases.numbers import limit
 from epsilons_next.releases.release import Release
 from epsilons_next.releases.several import Releases
+from epsilons_next.releases.text import WIDE
 from epsilons_next.running.account import Account
 
 __all__ = ["People"]
@@ -86,6 +88,7 @@ class People(Roster):
     mean = asks(Mean)
     shares = asks(Shares)
 
+    @worded
     def publish(
         self, questions: Sequence[Question], parts: Sequence[float] | None = None
     ) -> Releases:
@@ -127,21 +130,13 @@ class People(Roster):
         """Say what these people are. Nothing is read."""
         path = isinstance(self.data, (str, os.PathLike))
         source = os.path.basename(self.data) if path else f"a table {kind_of(self.data)}"
-        limits = (
-            f'limits in "{self.epsilon}"'
-            if isinstance(self.epsilon, str)
-            else f"everyone's limit is {limit(self.epsilon)}"
-        )
-        whose = (
-            "each row is one person" if self.person is None else f'one person by "{self.person}"'
-        )
-        secret = (
-            "answers are secret; who takes part is public"
-            if self.public
-            else "who takes part is secret"
-        )
-        offered = "" if self.public else f", with limits of {', '.join(map(limit, self.levels))}"
-        return f"People in {source}: {whose}; {limits}; {secret}{offered}"
+        column = isinstance(self.epsilon, str)
+        limits = f'limits in "{self.epsilon}"' if column else f"a limit of {self.epsilon:g} each"
+        whose = "each row is one person" if self.person is None else f'a person by "{self.person}"'
+        offered = ", ".join(map(limit, self.levels))
+        secret = f"who takes part is secret, with limits of {offered}"
+        secret = "answers are secret, who takes part is public" if self.public else secret
+        return textwrap.fill(f"People in {source}: {whose}; {limits}; {secret}", WIDE)
 
     __repr__ = __str__
 

@@ -13,7 +13,7 @@ GRID = 1 << 30
 
 
 def columns(mechanism: Any) -> list[tuple[int, ...]]:
-    """For each cell what a unit in it adds to each number that is drawn, all of them written out."""
+    """For each cell what a unit in it adds to each number that is drawn, all written out."""
     block, groups, outside = (
         mechanism.matrix.block,
         mechanism.matrix.groups,

@@ -1,8 +1,8 @@
 """What a table means, in plain Python: rows become persons, persons become shares of cells.
 
 It has no engine, no floats where fractions will do, and nothing of the package. Rows are dicts, an
-entry that is not there is None. It is read as a definition: for what is said of several rows, filters,
-groups and missing entries, it is the authority.
+entry that is not there is None. It is read as a definition: for what is said of several rows,
+filters, groups and missing entries, it is the authority.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def agreed(limits: set[Any], *, public: bool) -> float:
     return float(min(fine)) if len(fine) == len(limits) else 0.0
 
 
-def divided(
+def divided(  # noqa: C901
     rows: Sequence[Row], terms: Terms, asked: Asked, *, public: bool
 ) -> dict[tuple[int, ...], Fraction]:
     """Return how one person's rows divide their unit among groups and parts."""
@@ -125,7 +125,9 @@ def divided(
             continue
         missing = [c for c in asked.where if row[c] is None]
         missing += [
-            c for c in asked.groups if row[c] is None and (c not in asked.others or asked.exclude)
+            c
+            for c in asked.groups
+            if row[c] is None and (c not in asked.others or asked.exclude or not public)
         ]
         missing += [c for c, _, _ in asked.numbers if not is_number(row[c])]
         if missing:
@@ -148,22 +150,22 @@ def divided(
             kept.setdefault(tuple(group), []).append([exact(row[c]) for c, _, _ in asked.numbers])
     everything = sum(map(len, kept.values()))
     cells: dict[tuple[int, ...], Fraction] = {}
-    for group, own in kept.items():
+    for place_of, own in kept.items():
         share = Fraction(len(own), everything)
         xs = []
         for place, (_, low, high) in enumerate(asked.numbers):
             lo, hi = Fraction(low), Fraction(high)
             values = [each[place] for each in own]
             if terms.adds:
-                folded = min(max(sum(values), lo), hi)
+                folded = min(max(sum(values, Fraction(0)), lo), hi)
             else:
-                folded = sum(min(max(v, lo), hi) for v in values) / len(values)
+                folded = sum((min(max(v, lo), hi) for v in values), Fraction(0)) / len(values)
             xs.append((folded - lo) / (hi - lo))
         for part, corner in enumerate(product([True, False], repeat=len(xs))):
             given = share
             for x, inside in zip(xs, corner, strict=True):
                 given *= x if inside else 1 - x
-            cells[(*group, part)] = given
+            cells[(*place_of, part)] = given
     return cells
 
 
@@ -201,7 +203,7 @@ def exact(entry: Any) -> Fraction:
 
 
 def truth(people: Sequence[Person], group: tuple[int, ...], parts: Sequence[Fraction]) -> Fraction:
-    """Return the weighted mean over a group of what each part counts: Σ weight·cell over Σ weight."""
+    """Return the weighted mean over a group of what each part counts: Σ weight·cell/Σ weight."""
     part = whole = Fraction(0)
     for person in people:
         for place, times in enumerate(parts):

@@ -1,8 +1,8 @@
 """Questions that are answered with draws that a test chooses, and what two tables then differ in.
 
-Two neighbouring tables are asked the same, and told the same draws. What a person loses is then the sum
-of the log-likelihood ratios of these draws, from the totals that were behind them: nothing of the
-package's own account is asked.
+Two neighbouring tables are asked the same, and told the same draws. What a person loses is then
+the sum of the log-likelihood ratios of these draws, from the totals that were behind them: nothing
+of the package's own account is asked.
 """
 
 from __future__ import annotations

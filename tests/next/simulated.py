@@ -31,7 +31,7 @@ def releases(
     account.same(people, tally)
     turn.tally = tally
     turn.rehearse(account.left(tally.classes), [turn])
-    mechanism = turn.waiting
+    mechanism: Any = turn.waiting
     budgets = turn.replies[-1][1]
     while True:
         drawn = Drawn(mechanism, mechanism.draw(tally.sums, source))

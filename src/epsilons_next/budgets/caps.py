@@ -32,6 +32,10 @@ def best_cap(
         caps = np.unique(np.geomspace(low, high, TRIED))
         best = int(np.argmin(widths(np.minimum(offered, caps[:, None]))))
         low, high = caps[max(best - 1, 0)], caps[min(best + 1, len(caps) - 1)]
-    # Three digits are enough to choose a cap, and what was used can be read.
-    cap = float(f"{caps[best]:.3g}") if caps[best] < used.max() else caps[best]
-    return np.minimum(offered, cap)
+    if caps[best] == used.max():
+        return offered
+    # Three digits are enough to choose a cap, and what was used can be read. One above the best may
+    # be one at which too few people carry the result for a normal law.
+    caps = np.array([float(f"{caps[best] * part:.3g}") for part in (0.995, 1.0)])
+    best = int(np.argmin(widths(np.minimum(offered, caps[:, None]))))
+    return np.minimum(offered, float(caps[best]))

@@ -25,7 +25,6 @@ class Counts:
         squares: the sum of everybody's squared units.
         most: the most units of one person.
         rounding: how far rounding the weights moves a mean over everyone asked, of the range.
-        one: the survey weight of one unit.
     """
 
     units: tuple[int, ...]
@@ -33,7 +32,6 @@ class Counts:
     squares: tuple[float, ...]
     most: int = 1
     rounding: float = 0.0
-    one: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def proportions(parts: Sequence[float] | None, number: int) -> list[Fraction]:
     if parts is None:
         return [Fraction(1)] * number
     if not isinstance(parts, (list, tuple)) or len(parts) != number:
-        raise ArgumentError(f"parts: one number for each of the {number} questions, as in [2, 1].")
+        raise ArgumentError(f"parts: one number for each question, {number} in all, as in [2, 1].")
     each = [finite("parts", part) for part in parts]
     if min(each) <= 0.0 or max(each) > UNEVEN * min(each):
         raise ArgumentError("parts: numbers above 0, of which none is a million times another.")

@@ -29,6 +29,7 @@ class Classes:
 
     Args:
         keys: nine bits of ε per unit; or the limit that was offered.
+        levels: nine bits of ε; or the limit that was offered.
         cuts: the largest `at_least` that everybody in the class allows; 0 if none.
         least: the least ε that anybody in the class agreed to.
         limits: the same per unit.
@@ -39,6 +40,7 @@ class Classes:
     """
 
     keys: Floats
+    levels: Floats
     cuts: Floats
     least: Floats
     limits: Floats
@@ -55,13 +57,13 @@ def classes_of(
 
     Args:
         roster: who is asked, and what is secret.
-        limits: everybody's ε.
+        limits: the ε of people on each line, above 0, or at least the lowest that was offered.
         units: how many units each of them is.
         people: how many they are.
         cuts: every `at_least` that anybody asked for.
 
     Returns:
-        The classes, and for each line its place among them: −1 for who is left out.
+        The classes, and for each line its place among them.
     """
     ends = np.unique([0.0, *cuts])
     cut = _below(ends, limits)
@@ -70,23 +72,25 @@ def classes_of(
         edges = np.unique([*levels, *ends[ends >= levels[0]]])
         offered, none = _below(levels, edges), np.zeros(len(edges), np.int64)
         low = np.nextafter(np.minimum(offered, MOST), 0.0)
-        result = Classes(
-            offered, _below(ends, edges), edges, low, none, none, none.astype(float), none + 1
-        )
+        counts = (none, none, none.astype(float), none + 1)
+        result = Classes(offered, offered, _below(ends, edges), edges, low, *counts)
         return result, np.searchsorted(edges, limits, side="right") - 1
     # A quotient may have been rounded up, and so may a decimal: the float below it is no more.
-    each = np.nextafter(np.minimum(limits, MOST) / units, 0.0)
-    nine = each * SPLITTER - (each * SPLITTER - each)
-    present = limits > 0.0
-    keys, inverse = np.unique(np.stack([nine, cut])[:, present], axis=1, return_inverse=True)
-    size, place = keys.shape[1], np.full(len(limits), -1)
-    place[present] = inverse
-    least, counts, most = np.full((2, size), np.inf), np.zeros((3, size)), np.ones(size, np.int64)
-    np.minimum.at(least.T, inverse, np.stack([limits, each]).T[present])
-    np.add.at(counts.T, inverse, np.stack([people * units, people, people * units**2.0]).T[present])
-    np.maximum.at(most, inverse, units[present])
-    number, persons = counts[:2].astype(np.int64)
-    return Classes(keys[0], keys[1], least[0], least[1], number, persons, counts[2], most), place
+    used = np.minimum(limits, MOST)
+    each = np.nextafter(used / units, 0.0)
+    both = np.stack([each, used])
+    nine = both * SPLITTER - (both * SPLITTER - both)
+    keys, place = np.unique(np.stack([*nine, cut]), axis=1, return_inverse=True)
+    size = keys.shape[1]
+    least, most = np.full((2, size), np.inf), np.ones(size, np.int64)
+    np.minimum.at(least.T, place, np.stack([limits, each]).T)
+    np.maximum.at(most, place, units)
+    number, persons, squares = np.zeros(size, int), np.zeros(size, int), np.zeros(size)
+    np.add.at(number, place, people * units)
+    np.add.at(persons, place, people)
+    np.add.at(squares, place, people * units**2.0)
+    key, level, cut = keys
+    return Classes(key, level, cut, least[0], least[1], number, persons, squares, most), place
 
 
 def _below(ends: Floats, values: Floats) -> Floats:

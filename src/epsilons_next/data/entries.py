@@ -6,6 +6,7 @@ its own (Python objects), each entry is read by itself, as text with a mark in f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,10 +32,10 @@ MISSING: Final = ("", "NA", "N/A", "NaN", "nan", "null", ".")
 EXACT: Final = 2**53
 """From here on floats are not all whole numbers, so that two ids could be one."""
 
-HUGE: Final = Decimal(10**300)
-"""Python's own numbers that are larger count as this."""
+LARGEST: Final = sys.float_info.max
+"""Finite numbers that are larger count as this."""
 
-LARGEST: Final = 1.7976931348623157e308
+HUGE: Final = Decimal(LARGEST)
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,7 @@ class Column:
         """Whether there is an entry that is no number."""
         if self.kind in ("number", "truth"):
             return pl.lit(False)
-        read = self._spelled_number.cast(pl.Float64, strict=False)
-        return self.entry.is_not_null() & read.is_null()
+        return self.entry.is_not_null() & self.number.is_null()
 
     @property
     def _spelled_number(self) -> pl.Expr:
@@ -92,10 +92,10 @@ class Column:
         Raises:
             ColumnError: the column holds something else.
         """
-        if self.kind == "truth":
+        if self.kind == "truth" or self.dtype.is_decimal():
             raise ColumnError(f'"{self.name}" holds no ids, which are integers or text.')
         if self.kind == "objects":
-            return pl.when(self.entry.str.head(1).is_in(["n", "t"])).then(self.entry)
+            return pl.when(self.entry.str.contains("^t|^n-?[0-9]+$")).then(self.entry)
         if not self.dtype.is_float():
             return self.entry
         whole = (self.entry.floor() == self.entry) & (self.entry.abs() < EXACT)
@@ -123,10 +123,6 @@ class Column:
     def is_missing(self, labels: LabelSet) -> pl.Expr:
         """Say in which rows there is no entry. What is declared is an entry, even an empty text."""
         return self.entry.is_null() & self.place(labels).is_null()
-
-    def matches(self, labels: LabelSet) -> pl.Expr:
-        """Say in which rows there is a declared entry; null where there is no entry."""
-        return pl.when(~self.is_missing(labels)).then(self.place(labels).is_not_null())
 
     def _places(self, labels: LabelSet) -> dict[Any, int]:
         """The place of each declared entry, as this column writes it, if it can hold it."""

@@ -1,45 +1,38 @@
-"""What can be wrong with a table: counted in one place, worded in one place, for the curator.
+"""What can be wrong with a table: counted in one place. Nobody's privacy rests on it.
 
-Nobody's privacy rests on it: what is wrong counts as nothing, or as the least.
+What is wrong counts as nothing, or as the least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from epsilons_next.data.roster import Roster
 from epsilons_next.data.split import Split
 from epsilons_next.data.tables import Table
-from epsilons_next.errors import DataError
 
-__all__ = ["Faults"]
-
-WORDS: Final[Mapping[str, str]] = {
-    "no person": "{rows} {have} no id, or one that is neither an integer nor text",
-    "no limit": "{rows} {have} no limit, or none that can be one. Everyone needs exactly one: "
-    "mend the table, or set it to 0 to leave them out",
-    "no word": "{rows} {have} a word that is not in menu ({menu})",
-    "two limits": "{people} {have} two limits. Everyone needs exactly one: mend the table",
-    "weight": "{rows} {have} no weight, an infinite one, or one that is not above 0",
-    "two weights": "{people} {have} two weights. Everyone has exactly one: mend the table",
-    "missing": '{of_all} {have} no entry. missing="exclude" leaves them out, and the result says '
-    "so; do not drop them from the table, since how many people there are is published",
-    "undeclared": '{rows} {have} an entry that is not declared; other="other" takes them all',
-    "no number": "{entries} {are} text that is no number (thousands separators?). They are not "
-    '"missing": mend the column first',
-}  # fmt: skip
+__all__ = ["Fault", "Faults"]
 
 EVERYBODY: Final = ("no person", "no limit", "no word", "two limits", "weight", "two weights")
 """Faults that matter of everybody, and not only of whom a question asks."""
 
 
-Fault = tuple[str, str]
-"""What is wrong, by a key of WORDS, and with which column."""
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong, and how often: of rows, or of people if limits or weights are two.
+
+    Args:
+        kind: what it is.
+        column: the column that it is in.
+        number: how often.
+    """
+
+    kind: str
+    column: str
+    number: int
 
 
 class Faults:
@@ -47,7 +40,7 @@ class Faults:
 
     def __init__(self, roster: Roster, table: Table, split: Split) -> None:
         self.roster, self.table, self.split = roster, table, split
-        self.each: list[Fault] = []
+        self.each: list[tuple[str, str]] = []
 
     def in_rows(self) -> list[pl.Expr]:
         """What must be looked at row by row: numbers, before they are added up."""
@@ -65,64 +58,49 @@ class Faults:
         split, roster, asked = self.split, self.roster, pl.col("asked")
         strict, rows = split.missing == "error", pl.col("rows")
         none = "no limit" if roster.menu is None else "no word"
-        result: dict[Fault, pl.Expr] = {(none, roster.named): pl.col("limit").is_null() * rows}
+        result = [(none, roster.named, pl.col("limit").is_null() * rows)]
         if roster.weights is not None:
-            result["weight", roster.weights] = pl.col("weight").is_null() * rows
+            result.append(("weight", roster.weights, pl.col("weight").is_null() * rows))
         if roster.person is not None:
-            result["no person", roster.person] = pl.col("person").is_null() * rows
+            result.append(("no person", roster.person, pl.col("person").is_null() * rows))
         for labels in split.where if strict else ():
             missing = self.table.columns[labels.column].is_missing(labels)
-            result["missing", labels.column] = (asked.is_null() & missing) * rows
+            result.append(("missing", labels.column, (asked.is_null() & missing) * rows))
         for labels in split.groups:
-            column, known = self.table.columns[labels.column], labels.other is not None
-            missing = column.is_missing(labels)
-            undeclared = asked & column.place(labels).is_null() & ~missing
-            result["undeclared", labels.column] = undeclared * rows * int(not known)
-            result["missing", labels.column] = (asked & missing) * rows * int(strict and not known)
+            if labels.other is None:
+                column = self.table.columns[labels.column]
+                missing = column.is_missing(labels)
+                undeclared = asked & column.place(labels).is_null() & ~missing
+                result.append(("undeclared", labels.column, undeclared * rows))
+                result.append(("missing", labels.column, (asked & missing) * rows * int(strict)))
         for i, number in enumerate(split.numbers):
-            text = pl.col(f"none {i}")
-            result["no number", number.column] = asked * text
-            result["missing", number.column] = asked * (pl.col(f"empty {i}") - text) * int(strict)
+            text, empty = pl.col(f"none {i}"), pl.col(f"empty {i}")
+            result.append(("no number", number.column, asked * text))
+            result.append(("missing", number.column, asked * (empty - text) * int(strict)))
         return self._named(result)
 
     def of_persons(self) -> list[pl.Expr]:
         """Say who has two limits, or two weights, among the lines of one person."""
         two = {name: pl.col(name).min() != pl.col(name).max() for name in ("limit", "weight")}
-        result: dict[Fault, pl.Expr] = {("two limits", self.roster.named): two["limit"]}
+        result = [("two limits", self.roster.named, two["limit"])]
         if self.roster.weights is not None:
-            result["two weights", self.roster.weights] = two["weight"]
+            result.append(("two weights", self.roster.weights, two["weight"]))
         return self._named(result)
 
-    def _named(self, result: Mapping[Fault, pl.Expr]) -> list[pl.Expr]:
+    def _named(self, faults: list[tuple[str, str, pl.Expr]]) -> list[pl.Expr]:
         start = len(self.each)
-        self.each += result
+        self.each += [(kind, column) for kind, column, _ in faults]
         return [
             flag.cast(pl.Int64).fill_null(0).alias(f"fault {start + i}")
-            for i, flag in enumerate(result.values())
+            for i, (_, _, flag) in enumerate(faults)
         ]
 
-    def refuse(self, entries: pl.DataFrame, asked: NDArray[np.bool_]) -> None:
-        """Refuse a table in which something is wrong, before anything is drawn.
-
-        Raises:
-            DataError: the first fault that somebody has. It shows no entry.
-        """
-        each_is_one = self.roster.person is None
-        for i, (fault, column) in enumerate(self.each):
-            lines = entries[f"fault {i}"].to_numpy()
-            number = int((lines if fault in EVERYBODY else lines[asked]).sum())
-            if number:
-                one = number == 1
-                everyone = int(entries["people"].sum())
-                people = "1 person" if one else f"{number:,} people"
-                rows = people if each_is_one else "1 row" if one else f"{number:,} rows"
-                words = WORDS[fault].format(
-                    people=people,
-                    rows=rows,
-                    of_all=f"{number:,} of {everyone:,} people" if each_is_one else rows,
-                    entries="1 entry" if one else f"{number:,} entries",
-                    have="has" if one else "have",
-                    menu=", ".join(str(word) for word in self.roster.menu or ()),
-                    are="is" if one else "are",
-                )
-                raise DataError(f'"{column}": {words}.')
+    def counts(self, entries: pl.DataFrame) -> tuple[Fault, ...]:
+        """Return what somebody has, of everybody or of those who are asked."""
+        limit, faults = pl.col("limit"), []
+        asked = entries.filter((limit > 0.0) & (limit >= self.split.at_least))
+        for i, (kind, column) in enumerate(self.each):
+            lines = entries if kind in EVERYBODY else asked
+            number = int(lines[f"fault {i}"].sum())
+            faults += [Fault(kind, column, number)] * (number > 0)
+        return tuple(faults)

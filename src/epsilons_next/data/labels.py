@@ -126,8 +126,12 @@ def declare(
             f"ep.Bins(0, 18, 65), known without looking at the data; this is {kind_of(labels)}."
         )
     names = (*named, *([other] if other is not None else []))
-    if not 1 <= len(named) <= MOST or not all(isinstance(each, str) and each for each in names):
-        raise ArgumentError(f"{parameter}: between one and a million labels, and names are text.")
+    named_well = all(isinstance(each, str) and each and each.isprintable() for each in names)
+    if not 1 <= len(named) <= MOST or not named_well or not (edges or all(named.values())):
+        raise ArgumentError(
+            f"{parameter}: between one and a million labels, each with entries, and a name of one "
+            "line of text."
+        )
     entries = list(chain(*named.values()))
     if len({float if type(each) is int else type(each) for each in entries}) > 1:
         raise ArgumentError(f"{parameter}: labels are all text, all numbers, or True and False.")

@@ -19,6 +19,9 @@ from epsilons_next.grid import GRID
 
 __all__ = ["asked", "group", "limit", "on_grid", "parts", "weight", "zero"]
 
+HEAVY: Final = 1e270
+"""Every survey weight is less, so that they can be added up."""
+
 WIDE: Final = 1 << 62
 """Where a number is cut before numbers are added up: four billion ranges away from 0."""
 
@@ -35,7 +38,11 @@ def limit(roster: Roster, table: Table) -> pl.Expr:
         )
     if roster.menu is None:
         number = column.number
-        result: pl.Expr = pl.when(number >= 0.0).then(number)
+        valid = number >= 0.0
+        if column.kind in ("file text", "objects"):  # 1e999 is no ∞, and True is no limit
+            text = column.entry.str
+            valid &= (number.is_finite() | text.contains("(?i)inf")) & ~text.starts_with("b")
+        result: pl.Expr = pl.when(valid).then(number)
     else:
         words = {word: float(each) for word, each in roster.menu.items() if word is not None}
         labels = declare("menu", column.name, list(words))
@@ -53,24 +60,30 @@ def weight(roster: Roster, table: Table) -> pl.Expr:
     if roster.weights is None:
         return pl.lit(1.0)
     result = table.columns[roster.weights].number
-    return pl.when((result > 0.0) & result.is_finite()).then(result)
+    return pl.when((result > 0.0) & (result < HEAVY)).then(result)
 
 
 def asked(split: Split, table: Table) -> pl.Expr:
     """Whether a row passes the filter, null if it has no entry that would tell."""
-    passes = [table.columns[labels.column].matches(labels) for labels in split.where]
-    return pl.all_horizontal(pl.lit(value=True), *passes)
+    passes = [pl.lit(value=True)]
+    for labels in split.where:
+        column = table.columns[labels.column]
+        declared = column.place(labels).is_not_null()
+        passes.append(pl.when(~column.is_missing(labels)).then(declared))
+    return pl.all_horizontal(passes)
 
 
-def group(split: Split, table: Table) -> pl.Expr:
+def group(roster: Roster, split: Split, table: Table) -> pl.Expr:
     """The group of a row, null if a label is missing, left out or not declared."""
+    exclude = split.missing == "exclude" or not roster.public
     result = pl.lit(0, pl.Int64)
     for labels in split.groups:
         column = table.columns[labels.column]
         place = column.place(labels)
         if labels.other is not None:
-            left_out = column.is_missing(labels) & (split.missing == "exclude")
-            place = pl.when(~left_out).then(place.fill_null(pl.lit(len(labels.names), pl.Int64)))
+            place = pl.when(~(column.is_missing(labels) & exclude)).then(
+                place.fill_null(pl.lit(len(labels.names), pl.Int64))
+            )
         result = result * len(labels.all_names) + place
     return result
 

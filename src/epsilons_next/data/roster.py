@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Literal
 
-from epsilons_next.checks import Worded, column, one_of, typed
+from epsilons_next.checks import Worded, column, one_of
 from epsilons_next.data.labels import Entry, declare
 from epsilons_next.errors import ArgumentError, BudgetError
 
@@ -122,7 +122,4 @@ class Roster(metaclass=Worded):
 def _limit(parameter: str, value: Any) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not (0.0 <= value < 1e300 or value == math.inf):
-        raise BudgetError(
-            f"{parameter}: a limit is a number from 0 (leave out) to ∞ (public), not "
-            f"{typed(value)}."
-        )
+        raise BudgetError(f"{parameter}: a limit is a number from 0 (leave out) to ∞ (public).")

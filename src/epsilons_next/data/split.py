@@ -6,13 +6,17 @@ import math
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Literal
+from typing import Final, Literal
 
+from epsilons_next.checks import one_of
 from epsilons_next.data.labels import LabelSet
 from epsilons_next.errors import BoundsError
 from epsilons_next.grid import GRID
 
 __all__ = ["Number", "Split"]
+
+NEAR: Final = 2.0**-32
+"""Bounds that are nearer to each other, seen from 0, have no floats between them to speak of."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class Number:
     high: float
 
     def __post_init__(self) -> None:
-        width = self.high - self.low
-        if not (0.0 < width < math.inf and GRID / width < math.inf):
+        width, largest = self.high - self.low, max(abs(self.low), abs(self.high))
+        if not (NEAR * largest <= width < math.inf and width > 0.0 and GRID / width < math.inf):
             raise BoundsError("bounds: the smaller number first, and neither too near nor too far.")
 
 
@@ -51,6 +55,9 @@ class Split:
     where: tuple[LabelSet, ...] = ()
     missing: Literal["error", "exclude"] = "error"
     at_least: float = 0.0
+
+    def __post_init__(self) -> None:
+        one_of("missing", self.missing, ("error", "exclude"))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -61,15 +61,16 @@ def open_table(data: Any, names: Sequence[str]) -> Table:
         )
         if len({len(column) for column, _ in columns}) > 1:
             raise ArgumentError("data: the arrays of a mapping are equally long.")
-        frame = pl.LazyFrame([column for column, _ in columns])
+        frame = pl.LazyFrame({column.name: column for column, _ in columns})
         kinds = {column.name: "objects" for column, mark in columns if mark}
     schema = quietly(frame.collect_schema, "The table cannot be opened")
-    _present(names, schema.names(), [each for each in names if f"{each}_duplicated_0" in schema])
+    _present(names, schema.names())
     columns_of, chosen = {}, []
     for i, name in enumerate(names):
         kind = kinds.get(name) or _kind(name, schema[name])
         columns_of[name] = Column(name, f"column {i}", kind, schema[name])
-        entry = pl.col(name) if kind in ("number", "truth") else pl.col(name).cast(pl.String)
+        entry = pl.nth(schema.names().index(name))  # a name could be read as a pattern
+        entry = entry if kind in ("number", "truth") else entry.cast(pl.String)
         if schema[name].is_decimal():  # exact, and equal ones are equal text
             plain = pl.when(entry.str.contains(".", literal=True)).then(
                 entry.str.strip_chars_end("0")
@@ -118,26 +119,22 @@ def scan(path: str) -> tuple[pl.LazyFrame, object, bool]:
 
 def _arrays(data: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
     """Return the named columns of a pandas frame or a mapping of arrays."""
-    if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
-        held = list(data.columns)
-        text = [each for each in held if isinstance(each, str)]
-        _present(names, text, [name for name in names if text.count(name) > 1])
-        return [(name, data[name].array) for name in names]
-    if not isinstance(data, Mapping):
+    pandas = type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
+    if not pandas and not isinstance(data, Mapping):
         raise ArgumentError(
             "data: a frame of Polars or pandas, the path of a Parquet or CSV file, or a mapping of "
             f"arrays; this is {kind_of(data)}."
         )
-    _present(names, [each for each in data if isinstance(each, str)], [])
+    _present(names, [each for each in (data.columns if pandas else data) if isinstance(each, str)])
     return [(name, data[name]) for name in names]
 
 
-def _present(names: Sequence[str], held: list[str], twice: list[str]) -> None:
+def _present(names: Sequence[str], held: list[str]) -> None:
     for name in names:
         if name not in held:
             raise ColumnError(f'"{name}" is no column of the data. Its columns are {listed(held)}.')
-    if twice:
-        raise ColumnError(f'"{twice[0]}" is the name of two columns: rename one of them.')
+        if held.count(name) > 1 or f"{name}_duplicated_0" in held:
+            raise ColumnError(f'"{name}" is the name of two columns: rename one of them.')
 
 
 def _kind(name: str, dtype: pl.DataType) -> Kind:
@@ -158,16 +155,23 @@ def _column(name: str, entries: Any) -> tuple[pl.Series, bool]:
     What is neither a column of Arrow nor an array of numbers is read entry by entry.
     """
     entries = getattr(entries, "array", entries)
-    if isinstance(entries, pl.Series) or type(entries).__name__.startswith("Arrow"):
-        arrow = getattr(entries, "__arrow_array__", lambda: entries)()
-        return pl.Series(name, arrow), False
-    masked = isinstance(entries, np.ma.MaskedArray)
-    array = entries.tolist() if masked else entries
-    if not isinstance(array, (list, tuple)):
-        array = np.asarray(array)
+    kind = type(entries)
+    arrow = kind.__module__.startswith("pyarrow") or kind.__name__.startswith("Arrow")
+    if isinstance(entries, pl.Series) or arrow:
+        return pl.Series(name, getattr(entries, "__arrow_array__", lambda: entries)()), False
+    gaps, dtype = None, getattr(entries, "dtype", None)
+    plain = getattr(dtype, "numpy_dtype", dtype if isinstance(dtype, np.dtype) else None)
+    if plain is None or isinstance(entries, np.ma.MaskedArray):
+        entries = entries.tolist() if hasattr(entries, "tolist") else entries
+    elif hasattr(entries, "isna") and plain.kind in "iufb":  # a gap would make floats of integers
+        gaps, entries = entries.isna(), entries.to_numpy(plain, na_value=0)
+    if not isinstance(entries, (list, tuple)):
+        array = np.asarray(entries)
         if array.ndim != 1 or array.dtype.kind not in "iufbOUT":
             raise ColumnError(f'"{name}" is no column of numbers or text ({array.dtype}).')
         if array.dtype.kind in "iufb":
             native = np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
-            return pl.Series(name, array.astype(native, copy=False)), False
-    return pl.Series(name, [marked(each) for each in array], pl.String), True
+            column = pl.Series(name, array.astype(native, copy=False))
+            return (column if gaps is None else column.set(pl.Series(gaps), None)), False
+        entries = array
+    return pl.Series(name, [marked(each) for each in entries], pl.String), True

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from epsilons_next.data import meant
 from epsilons_next.data.classes import Classes, classes_of
-from epsilons_next.data.faults import Faults
+from epsilons_next.data.faults import Fault, Faults
 from epsilons_next.data.roster import Roster
 from epsilons_next.data.split import Split
 from epsilons_next.data.tables import Table, open_table, quietly
@@ -38,8 +38,8 @@ class Tally:
         sums: for each class that is asked and each cell, what its people put there.
         left_out: how many people set ε = 0; None where that is secret.
         limits: the least and the largest ε.
-        one: the survey weight of one unit.
         rounding: how far rounding the weights moves a mean over everyone asked, of the range.
+        faults: what is wrong with the table; nothing is said of it where that is secret.
         stamp: what is another where files were changed.
     """
 
@@ -48,8 +48,8 @@ class Tally:
     sums: NDArray[np.int64]
     left_out: int | None
     limits: tuple[float, float]
-    one: float
     rounding: float
+    faults: tuple[Fault, ...]
     stamp: object
 
     @property
@@ -77,9 +77,12 @@ def tallies(roster: Roster, splits: Sequence[Split], cuts: Sequence[float]) -> l
     counts = [_Count(roster, table, split, cuts) for split in splits]
     queries = [count.query.with_columns(split=pl.lit(i)) for i, count in enumerate(counts)]
     # One query, so that what is common is read once.
-    together = pl.concat(queries, how="diagonal") if len(queries) > 1 else queries[0]
+    together = pl.concat(queries, how="diagonal")
     result = quietly(lambda: together.collect(engine="streaming"), "The table cannot be counted")
     return [count.tally(result.filter(pl.col("split") == i)) for i, count in enumerate(counts)]
+
+
+Integers = NDArray[np.int64]
 
 
 class _Count:
@@ -98,7 +101,7 @@ class _Count:
             meant.limit(roster, table).alias("limit"),
             meant.weight(roster, table).alias("weight"),
             meant.asked(self.split, table).alias("asked"),
-            meant.group(self.split, table).alias("group"),
+            meant.group(roster, self.split, table).alias("group"),
             *([columns[roster.person].id.alias("person")] if roster.person is not None else []),
         )
         if roster.person is not None and not roster.public:
@@ -177,45 +180,65 @@ class _Count:
         """Put everybody into classes, check the sums, and say what is public."""
         roster, split = self.roster, self.split
         entries = entries.with_columns(pl.col("group").fill_null(-1)).fill_null(0)
-        names = ("limit", "weight", "people", "group")
-        limits, weights, people, group = (entries[name].to_numpy() for name in names)
-        present = limits > 0.0  # ε = 0 is a person's own word: leave me out
-        chosen = present & (limits >= split.at_least)
-        if roster.public:
-            self.faults.refuse(entries, chosen)
+        faults = self.faults.counts(entries) if roster.public else ()
+        # ε = 0 is a person's own word: leave me out.
+        counts = pl.col("limit") >= min(roster.levels) if roster.levels else pl.col("limit") > 0.0
+        everyone, entries = int(entries["people"].sum()), entries.filter(counts)
+        # What is public is computed of public lines: even how a sum is rounded tells of its terms.
+        pairs = entries["limit", "weight"].to_numpy()
+        lines, line = np.unique(pairs, axis=0, return_inverse=True)
+        limits, weights, people = *lines.T, np.zeros(len(lines), np.int64)
+        np.add.at(people, line, entries["people"].to_numpy())
         one = one_unit(weights, people) if roster.weights is not None else 1.0
-        units = units_of(weights, one)
+        units, chosen = units_of(weights, one), limits >= split.at_least
         classes, place = classes_of(roster, limits, units, people, self.cuts)
         asked = classes.cuts >= split.at_least
-        number, sums = np.zeros(len(asked), np.int64), np.zeros((len(asked), split.cells), np.int64)
-        counted = chosen & (place >= 0)
-        np.add.at(number, place[counted], (people * units)[counted])
-        inside = counted & (group >= 0)
-        for i in range(split.parts):
-            part = entries[f"part {i}"].to_numpy() * units
-            np.add.at(sums, (place[inside], group[inside] * split.parts + i), part[inside])
-        if split.outside or roster.public:  # what rounding left of a unit is in the last cell, too
-            sums[:, -1] += number * GRID - sums.sum(axis=1)
-        _check(sums, number)
-        ends = float(limits[present].min(initial=np.inf)), float(limits.max(initial=0.0))
+        number = np.zeros(len(asked), np.int64)
+        np.add.at(number, place[chosen], (people * units)[chosen])
+        sums = self._sums(entries.filter(chosen[line]), place, units, line[chosen[line]], number)
+        ends = float(limits.min(initial=np.inf)), float(limits.max(initial=0.0))
         return Tally(
             classes=classes,
             asked=asked,
             sums=sums[asked],
-            left_out=int(people[~present].sum()) if roster.public else None,
+            left_out=everyone - int(people.sum()) if roster.public else None,
             limits=ends if roster.public else (roster.levels[0], roster.levels[-1]),
-            one=one,
             rounding=rounding(weights[chosen], units[chosen], people[chosen]),
+            faults=faults,
             stamp=self.table.stamp,
         )
 
+    def _sums(
+        self,
+        entries: pl.DataFrame,
+        place: Integers,
+        units: Integers,
+        line: Integers,
+        number: Integers,
+    ) -> Integers:
+        """Add up what everybody puts into cells, by class, and check it once more.
 
-def _check(sums: NDArray[np.int64], units: NDArray[np.int64]) -> None:
-    """Look at the sums once more: nobody gives more than a unit for each of their units.
+        Args:
+            entries: who is asked.
+            place, units: for each public line its class, and the units of one person.
+            line: the public line of each entry.
+            number: how many units each class has.
 
-    Raises:
-        PrivacyError: an engine counted wrongly.
-    """
-    fits = int(units.sum()) <= UNITS and bool((sums >= 0).all())
-    if not fits or bool((sums.sum(axis=1) > units * GRID).any()):
-        raise PrivacyError("The table was not counted as it must be: an engine added up wrongly.")
+        Raises:
+            PrivacyError: somebody gives more than a unit for each of their units.
+        """
+        split, group = self.split, entries["group"].to_numpy()
+        sums = np.zeros((len(number), split.cells), np.int64)
+        inside = (group >= 0) & (group < split.size)
+        cell, own_class = group[inside] * split.parts, place[line][inside]
+        for i in range(split.parts):
+            part = entries[f"part {i}"].to_numpy() * units[line]
+            np.add.at(sums, (own_class, cell + i), part[inside])
+        if split.outside or self.roster.public:  # and what rounding left of a unit
+            sums[:, -1] += number * GRID - sums.sum(axis=1)
+        fits = int(number.sum()) <= UNITS and bool((sums >= 0).all())
+        if not fits or bool((sums.sum(axis=1) > number * GRID).any()):
+            raise PrivacyError(
+                "The table was not counted as it must be: an engine added up wrongly."
+            )
+        return sums

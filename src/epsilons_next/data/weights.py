@@ -8,8 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons_next.errors import DataError
-
 __all__ = ["UNITS", "one_unit", "rounding", "units_of"]
 
 UNITS: Final = 1 << 32
@@ -23,16 +21,13 @@ def one_unit(weights: Floats, people: Integers) -> float:
     """Return the weight of one unit: 1 if all are whole and few enough, otherwise a power of two.
 
     It is a fact of persons, never of rows: how many rows somebody has is an answer.
-
-    Raises:
-        DataError: weights add up to more than a number can be.
     """
-    total = float(weights @ people)
-    if not math.isfinite(total):
-        raise DataError("weights: they add up to more than a number can be.")
-    if total <= UNITS and bool((weights == np.floor(weights)).all()):
+    total, n = math.fsum(weights * people), int(people.sum())
+    # So fine that rounding is a hundredth of the noise, and so coarse that ε per unit has a weight.
+    most = min(UNITS / 2, 64.0 * n * n)
+    if total <= most and bool((weights == np.floor(weights)).all()):
         return 1.0
-    return math.ldexp(1.0, math.frexp(total)[1] - 31)
+    return math.ldexp(1.0, math.frexp(total / max(most, 1.0))[1])
 
 
 def units_of(weights: Floats, one: float) -> Integers:
@@ -45,7 +40,7 @@ def rounding(weights: Floats, units: Integers, people: Integers) -> float:
 
     Proof: docs/proofs/next/weights.md (2).
     """
-    if not people.any():
+    if not weights.any():
         return 0.0
     wanted, had = weights / float(weights @ people), units / float(units @ people)
     return 0.5 * float(people @ np.abs(wanted - had)) * (1.0 + 1e-9)

@@ -116,7 +116,7 @@ def explanations(
         spread = np.full_like(u, weights.people @ weights.persons**2)
     else:  # chance moves the plain mean of the sample, and bias follows it as fast as this
         steepest = weights.heaviest(u)
-        each = np.full_like(weights.each, steepest.max())
+        each = np.full_like(weights.each, weights.each.max())
         spread = steepest**2 * float(weights.squares.sum())
         v = weights.lightest(np.minimum(variance(), 1.0)) * weights.heavy
     if carried(each, weights.people) >= ENOUGH:

@@ -43,8 +43,12 @@ def expected(
     numbers: Estimand, law: Law, weights: Weights | None, reading: Reading
 ) -> list[Explanation]:
     """Return the ways to explain a form in the middle of the range, by public facts alone."""
-    share = 1.0 if numbers.whole is None else sum(numbers.counts) / (sum(numbers.counts) + law.rest)
-    return explanations(weights, reading, np.full(1, 0.5), lambda: np.full(1, NOMINAL**2 * share))
+    counts, drawn = np.array(numbers.counts), sum(numbers.counts) + law.rest
+    whole = drawn if numbers.whole is None else counts.sum()
+    part = float(numbers.part @ counts) / whole  # if all that is drawn is alike
+    variance = part * (1.0 - part) if numbers.square is None else NOMINAL**2
+    share = np.full(1, variance * whole / drawn)
+    return explanations(weights, reading, np.full(1, 0.5), lambda: share)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -123,4 +122,4 @@ class Row:
     @property
     def half(self) -> float:
         """Half of the interval."""
-        return (self.high - self.low) / 2.0 if math.isfinite(self.high) else math.inf
+        return (self.high - self.low) / 2.0

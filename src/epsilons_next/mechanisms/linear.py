@@ -84,13 +84,15 @@ class Linear:
     noise: Noise
 
     def __post_init__(self) -> None:
-        counted = (*self.weights, *chain(*self.matrix.block), self.noise.scale)
-        integers = all(type(each) is int for each in counted)
-        if not integers or min(self.weights, default=0) < 0 or type(self.noise) not in LAWS:
+        proven = type(self.noise) in LAWS and type(self.matrix) is Matrix
+        held, tuples = self.matrix, {type(each) for each in (self.weights, *self.matrix.block)}
+        counted = (*self.weights, *chain(*held.block), held.groups, self.noise.scale)
+        integers = all(type(each) is int for each in counted) and type(held.outside) is bool
+        if not (proven and integers and tuples == {tuple}) or min(self.weights, default=0) < 0:
             raise PrivacyError(
                 "A mechanism has integers, weights from 0, and a law that was proven."
             )
-        if self.noise.scale <= 0 or len(set(map(len, self.matrix.block))) != 1:
+        if self.noise.scale <= 0 or held.groups < 1 or len(set(map(len, held.block))) != 1:
             raise PrivacyError("A scale is above 0, and every row counts every cell of a group.")
 
     def losses(self, neighbours: Neighbours) -> list[Fraction]:

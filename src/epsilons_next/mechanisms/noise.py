@@ -82,7 +82,7 @@ class Closed:
         """
         if neighbours != "replace" or len(set(map(sum, columns))) > 1:
             raise PrivacyError("Noise that sums to zero shows the sum of what it hides.")
-        return -(-max(distance(*pair) for pair in combinations(columns, 2)) // 2)
+        return -(-max((distance(*pair) for pair in combinations(columns, 2)), default=0) // 2)
 
     def draw(self, numbers: int, source: Source) -> list[int]:
         """Draw the noise of so many numbers."""

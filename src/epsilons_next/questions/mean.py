@@ -80,10 +80,22 @@ class Mean(Question):
 
     def cut(self, *, added: bool) -> str:
         """Say what became of values outside the bounds."""
-        low, high = (f"{each:,.12g}" for each in self.bounds)
+        low, high = self._ends
         what = "a person's sum" if added else "values"
-        unit = f" {self.unit}" if self.unit else ""
-        return f"{what} outside {low} to {high}{unit} counted as {low} or {high}"
+        return f"{what} outside {low} to {high}{self._unit} counted as {low} or {high}"
+
+    @property
+    def span(self) -> str:
+        """Say between which numbers anybody can be."""
+        return f", from {' to '.join(self._ends)}{self._unit}"
+
+    @property
+    def _ends(self) -> tuple[str, str]:
+        return f"{self._number.low:,.12g}", f"{self._number.high:,.12g}"
+
+    @property
+    def _unit(self) -> str:
+        return f" {self.unit}" if self.unit else ""
 
     @property
     def _number(self) -> Number:

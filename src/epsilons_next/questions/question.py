@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from epsilons_next.checks import Worded, column, finite, kind_of, one_of
+from epsilons_next.checks import Worded, column, finite, kind_of
 from epsilons_next.data.labels import Bins, Labels, LabelSet, declare
 from epsilons_next.data.split import Number, Split
 from epsilons_next.errors import ArgumentError, BoundsError
@@ -73,7 +73,6 @@ class Question(metaclass=Worded):
             raise ArgumentError('other: the name of what is not declared, such as other="other".')
         if not finite("at_least", self.at_least) >= 0.0:
             raise ArgumentError("at_least: a limit from 0.")
-        one_of("missing", self.missing, ("error", "exclude"))
         for parameter in ("title", "unit"):
             text = getattr(self, parameter)
             if not isinstance(text, str) or not all(letter.isprintable() for letter in text):
@@ -88,7 +87,7 @@ class Question(metaclass=Worded):
     @cached_property
     def reading(self) -> Reading:
         """How the answer is read, if nobody says otherwise."""
-        return Reading(about=self.about or "people", assume=self.assume)
+        return Reading(about="people" if self.about is None else self.about, assume=self.assume)
 
     def suits(self, *, public: bool, weighted: bool) -> None:
         """Refuse what could not be concluded about these people.
@@ -186,6 +185,11 @@ class Question(metaclass=Worded):
         """
         return ""
 
+    @property
+    def span(self) -> str:
+        """Say between which numbers anybody can be."""
+        return ""
+
     @cached_property
     def plain(self) -> dict[str, Any]:
         """The question as plain data, without what is as it would be anyway."""
@@ -261,7 +265,8 @@ def _plain(value: Any) -> Any:
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple, range)):
         return [_plain(each) for each in value]
-    if isinstance(value, float):
+    if not isinstance(value, (str, int)) and hasattr(value, "__float__"):
+        value = float(value)
         whole = value.is_integer() and abs(value) < 2**53
         return int(value) if whole else value if math.isfinite(value) else str(value)
     return value

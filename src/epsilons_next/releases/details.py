@@ -30,11 +30,11 @@ def details(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Reading)
 
 def _spending(facts: Facts) -> str:
     """A table of limits, how many people have them, and what one of them has spent."""
-    lines = [f"{'limit ε':>10}  {'people':>12}  {'this release':>12}  {'in all':>10}"]
+    lines = [f"{'limit ε':>10}  {'people':>12}  {'this release':>12}  {'in all by then':>14}"]
     for each in facts.spending[:MOST]:
         people = "secret" if each.people is None else f"{each.people:,}"
         lines.append(
-            f"{limit(each.limit):>10}  {people:>12}  {loss(each.lost):>12}  {loss(each.spent):>10}"
+            f"{limit(each.limit):>10}  {people:>12}  {loss(each.lost):>12}  {loss(each.spent):>14}"
         )
     if len(facts.spending) > MOST:
         lines.append(f"… {len(facts.spending) - MOST:,} more: release.spent")

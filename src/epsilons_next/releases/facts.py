@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -75,11 +76,7 @@ class Facts:
         return cls(**{**plain, **words, "spending": spending, "limits": limits})
 
     @property
-    def lost(self) -> Fraction:
-        """What one person lost by this release, at most."""
-        return max((each.lost for each in self.spending), default=Fraction(0))
-
-    @property
     def spent(self) -> Fraction:
-        """What one person has lost by all releases, at most."""
-        return max((each.spent for each in self.spending), default=Fraction(0))
+        """What one person has lost by all releases, at most. Public records lose nothing."""
+        protected = (each.spent for each in self.spending if each.limit < math.inf)
+        return max(protected, default=Fraction(0))

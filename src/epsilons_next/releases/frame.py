@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from epsilons_next.inference.rows import Row
 from epsilons_next.releases.facts import Facts
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["frame"]
 
+HEAD: Final = ("name", "value", "low", "high", "band_low", "band_high", "unit", "text")
+"""Columns of every frame; one of groups that is called so has another name."""
+
 
 def frame(rows: Sequence[Row], facts: Facts) -> pl.DataFrame:
     """Return the rows as a table."""
@@ -22,10 +25,11 @@ def frame(rows: Sequence[Row], facts: Facts) -> pl.DataFrame:
     written = Written(rows, share=facts.share)
     percent = " %" if facts.share else ""
     held: dict[str, list[str] | list[float]] = {
-        column: [row.names[place] for row in rows] for place, column in enumerate(facts.columns)
+        f"by {column}" if column in HEAD else column: [row.names[place] for row in rows]
+        for place, column in enumerate(facts.columns)
     }
     held["name"] = [", ".join(row.names[len(facts.columns) :]) or facts.title for row in rows]
-    for name in ("value", "low", "high", "band_low", "band_high"):
+    for name in HEAD[1:6]:
         held[name] = [getattr(row, name) for row in rows]
     held["unit"] = [facts.unit for _ in rows]
     held["text"] = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
-from epsilons_next.checks import kind_of, listed, typed
+from epsilons_next.checks import kind_of, listed, typed, worded
 from epsilons_next.errors import ArgumentError
 from epsilons_next.inference.rows import About, Assume, Reading, Row
 from epsilons_next.releases.details import details
@@ -63,14 +64,9 @@ class Release:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The numbers."""
-        under = self.under
-        rows = self.replay.rows(self.reading)
-        return tuple(
-            replace(row, names=row.names[len(under) :])
-            for row in rows
-            if row.names[: len(under)] == under
-        )
+        return _within(self.replay.rows(self.reading), self.under)
 
+    @worded
     def at(
         self, confidence: float | None = None, *, about: About | None = None, assume: Assume = SAME
     ) -> Release:
@@ -116,7 +112,10 @@ class Release:
     @property
     def spent(self) -> dict[float, Fraction]:
         """What this release cost one person, at most, by the least limit of those who are alike."""
-        return {each.limit: each.lost for each in self.facts.spending}
+        most: dict[float, Fraction] = {}
+        for each in self.facts.spending:
+            most[each.limit] = max(each.lost, most.get(each.limit, each.lost))
+        return most
 
     def _only(self, name: str) -> Row:
         if len(self.rows) == 1:
@@ -133,7 +132,10 @@ class Release:
             raise ArgumentError(f'names: text, such as release["north"]; this is {kind_of(names)}.')
         title = f"{self.facts.title}: {', '.join(wanted)}"
         facts = replace(self.facts, title=title, columns=self.facts.columns[len(wanted) :])
+        if self.rows[0].names == ():
+            raise ArgumentError("This release has one number: float(release), release.low.")
         part = replace(self, facts=facts, under=(*self.under, *wanted))
+        vars(part)["rows"] = _within(self.rows, wanted)  # so that it need not be read again
         if not part.rows:
             known = listed(dict.fromkeys(row.names[0] for row in self.rows if row.names))
             raise ArgumentError(
@@ -197,3 +199,11 @@ class Release:
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def _within(rows: Sequence[Row], names: tuple[str, ...]) -> tuple[Row, ...]:
+    """Return the rows under these names, without them."""
+    start = len(names)
+    return tuple(
+        replace(row, names=row.names[start:]) for row in rows if row.names[:start] == names
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from fractions import Fraction
@@ -68,7 +69,7 @@ def counted(number: int) -> str:
 
 def percent(reading: Reading) -> str:
     """How often an interval holds, in words."""
-    return f"{100.0 * reading.confidence:.6g} %"
+    return f"{100.0 * reading.confidence:.10g} %"
 
 
 def unit_of(facts: Facts) -> str:
@@ -157,7 +158,7 @@ def holds(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Reading) -
     text = "each holds" if len(rows) > 1 else text
     if missed:
         often = Fraction(reading.confidence).limit_denominator(1000)
-        text += f" {often.numerator} times in {often.denominator}"
+        text += f" {often.numerator} time{'s' * (often.numerator > 1)} in {often.denominator}"
     text += " for the population," if population else ""
     text += f" if {' and '.join(assumed)}" if assumed else f" whatever {these} answered"
     text += f" ({'; '.join(how)})" if how else ""
@@ -178,12 +179,14 @@ def privacy(facts: Facts, together: int = 1) -> str:
         facts: of the last of them.
         together: how many releases are shown at once.
     """
+    if facts.limits[0] == math.inf:
+        return "everyone's limit is ∞: these records are public, and nothing of them is protected"
     low, high = map(limit, facts.limits)
     limits = f"limits {low} to {high}" if low != high else f"everyone's limit is {low}"
     before, several = facts.earlier + 1 - together, facts.earlier > 0
     earlier = f", with {counted(before)} earlier release{'s' * (before > 1)}" if before > 0 else ""
     all_of_them = f", all {counted(together)} together" if together > 1 else ""
-    used = "in all" if several else "was used"
+    used = "was used in all" if together > 1 else "in all" if several else "was used"
     text = f"kept within everyone's limit{all_of_them}{earlier}: at most ε = {loss(facts.spent)} "
     text += f"{used} ({limits}). "
     result = "these results" if several else "any result"

@@ -11,14 +11,16 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from epsilons_next.data.classes import Classes
-from epsilons_next.data.roster import Roster
-from epsilons_next.data.tally import Tally
 from epsilons_next.errors import LedgerError, PrivacyError
+
+if TYPE_CHECKING:  # Polars is not imported before data are read
+    from epsilons_next.data.classes import Classes
+    from epsilons_next.data.roster import Roster
+    from epsilons_next.data.tally import Tally
 
 __all__ = ["Account"]
 
@@ -38,7 +40,7 @@ class Account:
         self.answered: dict[str, Any] = {}
         self.cuts: tuple[float, ...] = ()
         self._lock, self._process = threading.RLock(), os.getpid()
-        self._spent: dict[tuple[float, float], Fraction] = {}
+        self._spent: dict[tuple[float, ...], Fraction] = {}
         self._of: tuple[object, object] | None = None
 
     @contextmanager
@@ -60,12 +62,13 @@ class Account:
             LedgerError: the table is another one, or was changed.
         """
         held = tally.classes
-        keys, place = np.unique(held.keys, return_inverse=True)
+        names = np.stack([held.keys, held.levels])
+        names, place = np.unique(names, axis=1, return_inverse=True)
         numbers = [np.bincount(place, each).tolist() for each in (held.units, held.people)]
         menu = tuple((roster.menu or {}).items())
         words = (roster.epsilon, roster.person, roster.weights, roster.secret, menu, roster.levels)
         data = roster.data if isinstance(roster.data, str) else id(roster.data)
-        people = (data, *words, tally.stamp, tally.left_out, keys.tolist(), numbers)
+        people = (data, *words, tally.stamp, tally.left_out, names.tolist(), numbers)
         if self._of is None:  # the table is held, so that nothing else gets its id
             self._of = people, roster.data
         if people != self._of[0]:
@@ -74,12 +77,10 @@ class Account:
                 "knows nothing of what was spent."
             )
         self.cuts = tuple(sorted({*self.cuts, *map(float, held.cuts)} - {0.0}))
-        for key, cut in sorted(zip(held.keys.tolist(), held.cuts.tolist(), strict=True)):
-            below = max(
-                (each for each in self._spent if each[0] == key and each[1] <= cut), default=None
-            )
+        for name in sorted(name for name, _, _ in _each(held)):
+            pieces = [each for each in self._spent if each[:2] == name[:2] and each <= name]
             # A piece of a class has spent what the class has.
-            self._spent.setdefault((key, cut), self._spent[below] if below else Fraction(0))
+            self._spent.setdefault(name, self._spent[max(pieces)] if pieces else Fraction(0))
 
     def left(self, classes: Classes) -> list[Fraction]:
         """Return by class what one unit has left, exactly; nothing if it is next to nothing.
@@ -119,8 +120,8 @@ class Account:
         )
 
 
-def _each(classes: Classes) -> Iterator[tuple[tuple[float, float], Fraction, bool]]:
+def _each(classes: Classes) -> Iterator[tuple[tuple[float, ...], Fraction, bool]]:
     """For each class its name, the limit of one unit, and whether its people are public."""
-    held = zip(classes.keys, classes.cuts, classes.limits, classes.least, strict=True)
-    for key, cut, limit, least in held:
-        yield (float(key), float(cut)), Fraction(float(limit)), bool(np.isinf(least))
+    names = np.stack([classes.keys, classes.levels, classes.cuts]).T.tolist()
+    for name, limit, least in zip(names, classes.limits, classes.least, strict=True):
+        yield tuple(name), Fraction(float(limit)), bool(np.isinf(least))

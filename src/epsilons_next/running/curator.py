@@ -29,6 +29,7 @@ from epsilons_next.questions.requests import Drawn, Reader, Reply, Request
 from epsilons_next.running.account import Account
 from epsilons_next.running.answer import Answer
 from epsilons_next.running.patience import patience
+from epsilons_next.running.refusals import refuse
 from epsilons_next.running.transcript import Transcript
 
 __all__ = ["answers"]
@@ -62,10 +63,8 @@ def answers(
         turns = list(fresh.values())
         first = [turn.start() for turn in turns]
         cuts = sorted({*account.cuts, *(split.at_least for split in first)} - {0.0})
-        with patience():
-            counted = tallies(roster, first, cuts) if turns else []
+        counted = _counted(roster, account, first, cuts) if turns else []
         for turn, tally in zip(turns, counted, strict=True):
-            account.same(roster, tally)
             turn.tally = tally
         left = account.left(turns[0].tally.classes) if turns else []
         for place, turn in enumerate(turns):  # as if all before it used all that they are offered
@@ -74,6 +73,18 @@ def answers(
         for place, (key, turn) in enumerate(fresh.items()):
             account.answered[key] = turn.answer(turns[place:])
         return [account.answered[question.key] for question in questions]
+
+
+def _counted(
+    roster: Roster, account: Account, splits: Sequence[Split], cuts: Sequence[float]
+) -> list[Tally]:
+    """Count, and look that nothing is wrong with the table, and that its people are the same."""
+    with patience():
+        counted = tallies(roster, splits, cuts)
+    for tally in counted:
+        refuse(roster, tally)
+        account.same(roster, tally)
+    return counted
 
 
 class _Turn:
@@ -108,12 +119,11 @@ class _Turn:
         for place, rest in enumerate(left):
             parts = [turn.part for turn in coming if turn.tally.asked[place]]
             offers.append(rest * self.part / sum(parts) if self.tally.asked[place] else Fraction(0))
-        if offers == self.offers:
+        if offers and offers == self.offers:
             return
         if self.roster.public and not self.tally.people.sum():
-            raise DataError(
-                f"Nobody is there who allows an ε of {self.question.at_least:g} or more."
-            )
+            so_much = "at_least: nobody allows so much ε."
+            raise DataError(so_much if self.question.at_least else "Nobody here allows any ε.")
         if not any(offers):
             raise LedgerError(
                 "Nobody who is asked has anything left. Ask several questions at once, publish("
@@ -139,7 +149,7 @@ class _Turn:
         vars(transcript)["reader"] = reader  # so that it need not be led to its end again
         return Answer(
             transcript,
-            replace(self.tally, sums=np.zeros((0, 0), np.int64)),
+            replace(self.tally, sums=np.zeros((0, 0), np.int64), stamp=None),
             tuple(self.used),
             tuple(self.account.spent(self.tally.classes)),
             earlier,
@@ -153,9 +163,7 @@ class _Turn:
     def _reply(self, request: Request) -> Reply:
         """Count again, or charge and draw."""
         if type(request) is Split:
-            with patience():
-                (self.tally,) = tallies(self.roster, [request], self.account.cuts)
-            self.account.same(self.roster, self.tally)
+            (self.tally,) = _counted(self.roster, self.account, [request], self.account.cuts)
             return self._budgets()
         losses = self._losses(request)
         assert isinstance(request, Linear)
@@ -172,8 +180,10 @@ class _Turn:
         asked = self.tally.asked.tolist()
         if type(request) is not Linear or len(request.weights) != sum(asked):
             raise PrivacyError("A question draws by a mechanism that has a weight for each class.")
-        if request.matrix.cells != self.tally.sums.shape[1] or not any(request.weights):
-            raise PrivacyError("A question draws of what was counted, and counts somebody.")
+        if request.matrix.cells != self.tally.sums.shape[1]:
+            raise PrivacyError("A question draws of what was counted.")
+        if not any(request.weights):
+            raise LedgerError("Nobody who is asked has enough left to draw noise for.")
         each = iter(request.losses(self.neighbours))
         losses = [next(each) if asks else Fraction(0) for asks in asked]
         rest = (offer - used for offer, used in zip(self.offers, self.used, strict=True))
@@ -195,6 +205,4 @@ class _Turn:
             for each in (held.units, held.people, held.squares)
         )
         most = int(held.most[self.tally.asked].max())
-        return Budgets(
-            offered, Counts(units, people, squares, most, self.tally.rounding, self.tally.one)
-        )
+        return Budgets(offered, Counts(units, people, squares, most, self.tally.rounding))

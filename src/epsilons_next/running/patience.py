@@ -27,8 +27,7 @@ def patience() -> Iterator[None]:
             seconds = time.monotonic() - start
             print(f"\rreading the table … {seconds:.0f} s", end="", file=sys.stderr, flush=True)
             wait = 1.0
-        if time.monotonic() - start > LATE:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=show, daemon=True) if sys.stderr.isatty() else None
     if thread is not None:

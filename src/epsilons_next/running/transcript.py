@@ -6,9 +6,8 @@ are replays.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from epsilons_next.inference.rows import Reading, Row
 from epsilons_next.mechanisms.linear import Linear
 from epsilons_next.questions.question import Question
 from epsilons_next.questions.requests import Drawn, Reader, Reply, Request, led
+from epsilons_next.releases.json import plain
 
 __all__ = ["Transcript"]
 
@@ -114,7 +114,7 @@ def _plain_request(request: Request, asked: Mapping[str, Any] | None = None) -> 
     processor may choose a cap that differs in its last digit.
     """
     if not isinstance(request, Linear):
-        return {"count": json.loads(json.dumps(asdict(request), default=str))}
+        return {"count": plain(request)}
     weights = request.weights if asked is None else asked.get("weights", ())
     return {
         "law": type(request.noise).__name__.lower(),
@@ -130,8 +130,8 @@ def _plain_reply(reply: Reply) -> dict[str, Any]:
     """A reply as plain data; what was drawn is text, since it may have more than 53 bits."""
     if isinstance(reply, Drawn):
         return {"integers": [str(each) for each in reply.integers]}
-    counts = None if reply.counts is None else asdict(reply.counts)
-    return {"offered": list(reply.offered), "counts": counts}
+    held: dict[str, Any] = plain(reply)
+    return held
 
 
 def _reply(request: Request, asked: Mapping[str, Any], plain: Mapping[str, Any]) -> Reply:

@@ -54,7 +54,7 @@ def drawn(law: Law, coefficients: list[float], cells: int) -> Floats:
 
 @pytest.mark.parametrize("case", CASES)
 def test_tails_are_bounds_and_near(case: str) -> None:
-    law, coefficients, cells = CASES[case]
+    law, coefficients, _ = CASES[case]
     row, noise = np.array([coefficients]), drawn(*CASES[case])
     loose = 2.6 if len(law.counts) == 3 else 1.06
     for x in np.quantile(noise, [0.6, 0.8, 0.95, 0.975, 0.995]):

@@ -1,15 +1,18 @@
 """Nobody loses more than they agreed to, whatever is asked, in whatever order.
 
-The account of these tests is their own: it adds up what every draw cost, from the mechanism that drew.
+The account of these tests is their own: it adds up what every draw cost, from the mechanism that
+drew.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import pickle
 import random
 import threading
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -51,8 +54,8 @@ class Interrupted(BaseException):
     """Somebody presses Ctrl-C while noise is drawn."""
 
 
-def sequence(seed: int) -> tuple[list[Linear], bool]:
-    """Ask one table many things, in ways that may go wrong, and return every mechanism that drew."""
+def sequence(seed: int) -> tuple[list[Linear], bool]:  # noqa: C901
+    """Ask one table many things that may go wrong, and return every mechanism that drew."""
     rng = random.Random(seed)
     public = rng.random() < 0.7
     words: dict[str, Any] = {} if public else {"secret": "participation", "offered": list(LIMITS)}
@@ -98,10 +101,8 @@ def sequence(seed: int) -> tuple[list[Linear], bool]:
 
 
 def quiet(people: Any, asked: Any) -> None:
-    try:
+    with suppress(EpsilonsError):
         people.publish([asked])
-    except EpsilonsError:
-        pass
 
 
 def interrupted(people: Any, asked: Any) -> None:
@@ -114,10 +115,8 @@ def interrupted(people: Any, asked: Any) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Linear, "draw", draw)
-        try:
+        with suppress(Interrupted, EpsilonsError):
             people.publish([asked])
-        except (Interrupted, EpsilonsError):
-            pass
 
 
 def check(seed: int) -> None:
@@ -138,7 +137,7 @@ def people(**words: Any) -> Any:
 
 
 def test_what_is_offered_is_what_is_left() -> None:
-    """A mean of everyone uses a part; then those who allowed more have the rest; then nobody has."""
+    """A mean of everyone uses a part; then those who allowed more have the rest; then nobody."""
     asked = people()
     first = asked.mean("x", (0, 10))
     second = asked.mean("x", (0, 10), at_least=1.0)
@@ -207,8 +206,6 @@ def test_an_account_cannot_be_copied() -> None:
     with pytest.raises(LedgerError, match="pickled"):
         pickle.dumps(asked)
     with pytest.raises(LedgerError, match="copied"):
-        import copy
-
         copy.deepcopy(asked.account)
 
 
@@ -255,7 +252,7 @@ class Lying(ep.Mean):
     def steps(self, *, public: bool) -> Any:
         asking = super().steps(public=public)
         budgets = yield next(asking)
-        mechanism: Linear = asking.send(budgets)
+        mechanism: Any = asking.send(budgets)
         if self.lie == "more":
             mechanism = dataclasses.replace(
                 mechanism, weights=tuple(w + w // 9 + 1 for w in mechanism.weights)

@@ -102,7 +102,8 @@ def test_noise_that_sums_to_zero_has_its_law(scale: int, cells: int) -> None:
 
 def test_it_agrees_with_a_witness() -> None:
     """Independent noise of twice the scale, accepted with exp(−|sum|/2s), has the same law."""
-    source, scale, cells, found = Seeded(7), 20, 5, []
+    source, scale, cells = Seeded(7), 20, 5
+    found: list[list[int]] = []
     rng = np.random.default_rng(7)
     while len(found) < 4_000:
         z = Laplace(2 * scale).draw(cells - 1, source)

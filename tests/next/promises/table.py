@@ -1,34 +1,45 @@
-"""Each sentence that a print or an error can say, with data that would make it false.
+"""The form of a promise, and what all of them share: tables, ways to look at a print, and lies.
 
-A row has the sentence, a check that asks and looks whether what it says is so, and a lie: one place in
-the package that, if it lied, would make the sentence false. The check must notice it. Where noise would
-hide what is checked, everyone's ε is infinite, which is 2²⁰: what is released is the truth.
+A row has a sentence that a print or an error can say, a check that asks and looks whether what it
+says is so, and a lie: one place in the package that, if it lied, would make the sentence false. The
+check must notice it. Where noise would hide what is checked, everyone's ε is infinite, which is
+2²⁰: what is released is the truth.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-import polars as pl
 import pytest
 
 import epsilons_next as ep
-from epsilons_next.data import meant, tally
-from epsilons_next.data.faults import Faults
-from epsilons_next.inference import lorenz
-from epsilons_next.releases import numbers, text
+from epsilons_next.data.tally import tallies
+from epsilons_next.errors import EpsilonsError
+from epsilons_next.mechanisms.linear import Linear
+from epsilons_next.releases.facts import Facts
 from epsilons_next.running import curator, described
 from epsilons_next.running.account import Account
-from tests.next import exact
-from tests.next.replayed import recorded
 
 Patch = pytest.MonkeyPatch
+Lie = Callable[[Patch], None]
+Kind = Literal["who", "data", "interval", "privacy", "layout", "argument", "fault", "refusal"]
+Where = Literal[
+    "fold",
+    "filter",
+    "who",
+    "cut",
+    "factor",
+    "account",
+    "bias",
+    "chance",
+    "reading",
+    "words",
+    "gate",
+]
 
 
 @dataclass(frozen=True)
@@ -36,532 +47,291 @@ class Promise:
     """A sentence, what makes it true, and a lie that the check must notice.
 
     Attributes:
-        says: what is printed, as a pattern.
-        where: which of fold, filter, who, factor, cut, account, reading, layout and fault the lie is in.
+        says: what is printed; * stands for anything.
+        kind: the line of a print, or the kind of refusal.
+        where: the lie is in how rows fold, in a filter, in who is counted, in a cut, in the factor
+            of privacy, in the account, in bias, in chance, in a reading, words, or an open gate.
         check: asks, finds the sentence, and compares what it says with the data.
         lie: makes it false.
     """
 
     says: str
-    where: str
+    kind: Kind
+    where: Where
     check: Callable[[str], None]
-    lie: Callable[[Patch], None]
-
-
-def rows(*entries: dict[str, Any]) -> dict[str, list[Any]]:
-    return {name: [entry[name] for entry in entries] for name in entries[0]}
-
-
-VISITS = rows(
-    {"p": 1, "x": 10.0, "g": "a", "h": "yes", "e": math.inf, "w": 1},
-    {"p": 1, "x": 30.0, "g": "b", "h": "yes", "e": math.inf, "w": 1},
-    {"p": 1, "x": 80.0, "g": "b", "h": "no", "e": math.inf, "w": 1},
-    {"p": 2, "x": 60.0, "g": "a", "h": "no", "e": math.inf, "w": 3},
-    {"p": 3, "x": 90.0, "g": "a", "h": "yes", "e": math.inf, "w": 2},
-)
-GAPS = rows(
-    {"p": 1, "x": 10.0, "g": "a", "e": math.inf},
-    {"p": 2, "x": None, "g": "a", "e": math.inf},
-    {"p": 3, "x": 50.0, "g": None, "e": math.inf},
-    {"p": 4, "x": 90.0, "g": "b", "e": math.inf},
-    {"p": 5, "x": 20.0, "g": "b", "e": math.inf},
-)
-
-
-def said(release: Any, pattern: str) -> str:
-    """Return the print, on one line, in which the sentence must be."""
-    line = re.sub(r"\s+", " ", str(release))
-    assert re.search(pattern, line), f"{pattern!r} is not in {line!r}"
-    return line
-
-
-def near(release: Any, value: float, far: float = 0.01) -> None:
-    assert release.value == pytest.approx(value, abs=far)
-    assert release.low - 1e-9 <= value <= release.high + 1e-9
-
-
-def people(data: Any = None, **words: Any) -> Any:
-    return ep.People(data or VISITS, **{"epsilon": "e", "person": "p", **words})
+    lie: Lie
 
 
 PROMISES: list[Promise] = []
 
+PRINTED: set[str] = set()
+"""Every print and every error that a check looked at."""
+
 
 def promise(
-    says: str, where: str, lie: Callable[[Patch], None]
+    kind: Kind, says: str, where: Where, lie: Lie
 ) -> Callable[[Callable[[str], None]], None]:
+    """Keep a row whose check is the function below."""
+
     def keep(check: Callable[[str], None]) -> None:
-        PROMISES.append(Promise(says, where, check, lie))
+        PROMISES.append(Promise(says, kind, where, check, lie))
 
     return keep
 
 
-def each_row_is_a_person(patch: Patch) -> None:
-    """Whoever's rows they are, each is counted."""
-    honest = tally.tallies
-    patch.setattr(curator, "tallies", lambda roster, *rest: honest(replace_person(roster), *rest))
+def tells(
+    kind: Kind,
+    says: str,
+    where: Where,
+    lie: Lie,
+    ask: Callable[[], Any],
+    truth: float | Mapping[str, float],
+    spent: Mapping[float, float] | None = None,
+) -> None:
+    """Keep a row whose check compares numbers with the truth, and what people of a limit spent."""
+
+    def check(says: str) -> None:
+        release = ask()
+        said(release, says)
+        for name, value in (truth if isinstance(truth, Mapping) else {"": truth}).items():
+            near(release[name] if name else release, value)
+        for limit, cost in (spent or {}).items():
+            assert release.spent[limit] == cost
+
+    PROMISES.append(Promise(says, kind, where, check, lie))
 
 
-def replace_person(roster: Any) -> Any:
-    from epsilons_next.data.roster import Roster
-
-    words = {name: getattr(roster, name) for name in ("menu", "weights", "secret", "offered")}
-    return Roster(roster.data, roster.epsilon, None, **words)
+# What is looked at.
 
 
-def adds_up(patch: Patch) -> None:
-    honest = tally._Count.__init__
-
-    def init(self: Any, roster: Any, *rest: Any) -> None:
-        honest(self, roster, *rest)
-        self.adds = roster.person is not None
-
-    patch.setattr(tally._Count, "__init__", init)
+def pattern(says: str) -> str:
+    """A sentence as a pattern, in which * stands for anything."""
+    return re.escape(says).replace(r"\*", "(.*?)")
 
 
-def averages(patch: Patch) -> None:
-    honest = tally._Count.__init__
-
-    def init(self: Any, *rest: Any) -> None:
-        honest(self, *rest)
-        self.adds = False
-
-    patch.setattr(tally._Count, "__init__", init)
+def flat(text: str) -> str:
+    """A text on one line."""
+    return re.sub(r"\s+", " ", text)
 
 
-def asks_everybody(patch: Patch) -> None:
-    patch.setattr(meant, "asked", lambda split, table: pl.lit(value=True))
+def said(release: Any, says: str) -> str:
+    """Return a print on one line, in which the sentence must be."""
+    line = flat(release if isinstance(release, str) else str(release))
+    PRINTED.add(line)
+    assert re.search(pattern(says), line), f"{says!r} is not in {line!r}"
+    return line
 
 
-def keeps_missing_rows(patch: Patch) -> None:
-    """What is missing counts as 0."""
-    honest = meant.on_grid
-    patch.setattr(meant, "on_grid", lambda *a, **k: honest(*a, **k).fill_null(0))
+def number(line: str, says: str) -> float:
+    """Return the number that stands for the first * of a sentence."""
+    found = re.search(pattern(says), line)
+    assert found, f"{says!r} is not in {line!r}"
+    return float(found.group(1).replace(",", ""))
 
 
-def counts_everyone_as(number: int) -> Callable[[Patch], None]:
+def numbers(line: str, says: str) -> list[float]:
+    """Return the numbers that stand for each * of a sentence."""
+    found = re.search(pattern(says), line)
+    assert found, f"{says!r} is not in {line!r}"
+    return [float(each.replace(",", "")) for each in found.groups()]
+
+
+def near(release: Any, value: float) -> None:
+    """Look that a number is the truth, as far as there is no noise, and in its interval."""
+    assert release.value == pytest.approx(value, abs=0.01, rel=1e-5)
+    assert holds(release, value)
+
+
+def holds(release: Any, value: float) -> bool:
+    """Whether the truth is in an interval that hardly ever misses, as a check must not."""
+    sure = release.at(1.0 - 1e-8)
+    width = sure.high - sure.low
+    return bool(sure.low - 0.01 * width <= value <= sure.high + 0.01 * width)
+
+
+def mechanism_of(release: Any) -> Any:
+    """Return the mechanism that drew."""
+    return release.replay.drawn[0].mechanism
+
+
+# What is asked.
+
+
+def rows(*entries: dict[str, Any]) -> dict[str, list[Any]]:
+    """A table, row by row."""
+    return {name: [entry[name] for entry in entries] for name in entries[0]}
+
+
+PUBLIC = math.inf
+
+VISITS = rows(
+    {"p": 1, "x": 10.0, "g": "a", "h": "yes", "e": PUBLIC, "w": 1},
+    {"p": 1, "x": 30.0, "g": "b", "h": "yes", "e": PUBLIC, "w": 1},
+    {"p": 1, "x": 80.0, "g": "b", "h": "no", "e": PUBLIC, "w": 1},
+    {"p": 2, "x": 60.0, "g": "a", "h": "no", "e": PUBLIC, "w": 3},
+    {"p": 3, "x": 90.0, "g": "a", "h": "yes", "e": PUBLIC, "w": 2},
+)
+"""Three people; one has several rows, in two groups, and passes a filter with some of them."""
+
+GAPS = rows(
+    {"p": 1, "x": 10.0, "g": "a", "e": PUBLIC},
+    {"p": 2, "x": None, "g": "a", "e": PUBLIC},
+    {"p": 3, "x": 50.0, "g": None, "e": PUBLIC},
+    {"p": 4, "x": 90.0, "g": "b", "e": PUBLIC},
+    {"p": 5, "x": 20.0, "g": "b", "e": PUBLIC},
+)
+"""Five people; a number and a group are missing, of different ones."""
+
+SMALL: dict[str, list[Any]] = {
+    "e": [0.1] * 30 + [0.6] * 40,
+    "x": [1.0, 0.0] * 35,
+    "g": ["a", "b"] * 35,
+}
+"""Seventy people with finite limits."""
+
+HIDDEN: dict[str, Any] = {"secret": "participation", "offered": [0.1, 0.6]}
+
+
+def visits(**words: Any) -> Any:
+    """The three people, or others in the same columns."""
+    data = {**VISITS, **words.pop("data", {})}
+    return ep.People(data, **{"epsilon": "e", "person": "p", **words})
+
+
+def gaps(**words: Any) -> Any:
+    """The five people."""
+    data = {**GAPS, **words.pop("data", {})}
+    return ep.People(data, **{"epsilon": "e", "person": "p", **words})
+
+
+# Lies, each in one place.
+
+
+def counts(
+    roster: Callable[[Any], Any] = lambda roster: roster,
+    split: Callable[[Any], Any] = lambda split: split,
+) -> Lie:
+    """The curator counts other people, or another split, than it says."""
+
     def lie(patch: Patch) -> None:
-        honest = described._public
+        honest = tallies
         patch.setattr(
-            described, "_public", lambda *a: re.sub(r"[\d,]+", f"{number}", honest(*a), count=1)
+            curator,
+            "tallies",
+            lambda people, splits, cuts: honest(roster(people), [*map(split, splits)], cuts),
         )
 
     return lie
 
 
-# Who.
+def folds(**words: Any) -> Lie:
+    """Rows are taken together in another way."""
+    return counts(roster=lambda people: replace(people, **words))
 
 
-@promise(
-    r"all 3 people in the data; rows with the same \"p\" are one person",
-    "fold",
-    each_row_is_a_person,
-)
-def _(says: str) -> None:
-    release = people().mean("x", (0, 100))
-    said(release, says)
-    near(release, (40 + 60 + 90) / 3)
+def filters(**words: Any) -> Lie:
+    """Other rows or people are asked."""
+    return counts(split=lambda split: replace(split, **words))
 
-
-@promise(r"all 5 people in the data; each row is one person", "who", counts_everyone_as(3))
-def _(says: str) -> None:
-    release = people(person=None).mean("x", (0, 100))
-    said(release, says)
-    near(release, (10 + 30 + 80 + 60 + 90) / 5)
+
+def drops(*places: int) -> Lie:
+    """Some rows are left out in silence."""
 
+    def without(people: Any) -> Any:
+        data = {
+            name: [entry for place, entry in enumerate(held) if place not in places]
+            for name, held in people.data.items()
+        }
+        return replace(people, data=data)
 
-@promise(r"rows with the same \"p\" are one person", "fold", adds_up)
-def _(says: str) -> None:
-    release = people().mean("x", (0, 200))
-    said(release, says)
-    near(release, (40 + 60 + 90) / 3)
+    return counts(roster=without)
 
 
-@promise(r"rows with the same \"p\" are added up", "fold", averages)
-def _(says: str) -> None:
-    release = people(rows="sum").mean("x", (100, 200))
-    said(release, says)
-    near(release, (120 + 100 + 100) / 3)
-
-
-@promise(r"a person with rows in several groups counts in parts", "fold", each_row_is_a_person)
-def _(says: str) -> None:
-    release = people().mean("x", (0, 100), by={"g": ["a", "b"]})
-    said(release, says)
-    near(release["a"], (10 / 3 + 60 + 90) / (1 / 3 + 1 + 1))
-    near(release["b"], 55.0)
+def mends(**columns: Any) -> Lie:
+    """Somebody mends entries in silence before they are counted."""
+    return counts(roster=lambda people: replace(people, data={**people.data, **columns}))
 
 
-@promise(r"those of 3 people with h = yes; rows", "filter", asks_everybody)
-def _(says: str) -> None:
-    release = people().mean("x", (0, 100), where={"h": "yes"})
-    said(release, says)
-    near(release, (20 + 90) / 2)
+def states(**changes: Callable[[Any], Any]) -> Lie:
+    """A fact is stated that is another one than was found."""
 
+    def lie(patch: Patch) -> None:
+        honest = Facts
+        patch.setattr(
+            described,
+            "Facts",
+            lambda **held: honest(**held | {name: to(held[name]) for name, to in changes.items()}),
+        )
 
-@promise(r"those of 5 people who gave x; rows", "filter", keeps_missing_rows)
-def _(says: str) -> None:
-    release = people(GAPS).mean("x", (0, 100), missing="exclude")
-    said(release, says)
-    near(release, (10 + 50 + 90 + 20) / 4)
+    return lie
 
 
-@promise(r"those of 5 people with g = b who gave x and g; rows", "filter", asks_everybody)
-def _(says: str) -> None:
-    release = people(GAPS).mean("x", (0, 100), where={"g": "b"}, missing="exclude")
-    said(release, says)
-    near(release, 55.0)
+def halves(spending: Any) -> Any:
+    """Half of what was spent."""
+    return tuple(replace(each, lost=each.lost / 2, spent=each.spent / 2) for each in spending)
 
 
-@promise(
-    r"2 of 3 people, those with ε of 0.5 or more; nothing is said of the others",
-    "who",
-    counts_everyone_as(3),
-)
-def _(says: str) -> None:
-    data = {**VISITS, "e": [0.3, 0.3, 0.3, 2.0**20, 2.0**20]}
-    release = people(data).mean("x", (0, 100), at_least=0.5)
-    said(release, says)
-    near(release, 75.0)
-    assert release.spent[0.3] == 0
+def sets(owner: Any, name: str, value: Any) -> Lie:
+    """A name of the package is another one."""
+    return lambda patch: patch.setattr(owner, name, value)
 
 
-def asks_all_classes(patch: Patch) -> None:
-    honest = tally._Count.tally
-
-    def lie(self: Any, entries: Any) -> Any:
-        self.split = replace(self.split, at_least=0.0)
-        return honest(self, entries)
-
-    patch.setattr(tally._Count, "tally", lie)
-
-
-@promise(
-    r"of 3 people those with ε of 0.5 or more with h = yes; nothing is said of the others",
-    "filter",
-    asks_all_classes,
-)
-def _(says: str) -> None:
-    data = {**VISITS, "e": [0.3, 0.3, 0.3, 2.0**20, 2.0**20]}
-    release = people(data).mean("x", (0, 100), at_least=0.5, where={"h": "yes"})
-    said(release, says)
-    near(release, 90.0)
-
-
-@promise(r"2 of 3 people; the other 1 gave nothing, ε = 0", "who", counts_everyone_as(3))
-def _(says: str) -> None:
-    release = people({**VISITS, "e": [math.inf, math.inf, math.inf, 0.0, math.inf]}).mean(
-        "x", (0, 100)
-    )
-    said(release, says)
-    near(release, (40 + 90) / 2)
-
-
-@promise(r"those of 2 people with h = yes; 1 others gave nothing, ε = 0", "filter", asks_everybody)
-def _(says: str) -> None:
-    release = people({**VISITS, "e": [math.inf, math.inf, math.inf, 0.0, math.inf]}).mean(
-        "x", (0, 100), where={"h": "yes"}
-    )
-    said(release, says)
-    near(release, (20 + 90) / 2)
-
-
-@promise(
-    r"the one person in the data",
-    "who",
-    lambda patch: patch.setattr(described, "_public", lambda *a: "all people"),
-)
-def _(says: str) -> None:
-    said(people(rows({"p": 1, "x": 5.0, "e": 1.0})).mean("x", (0, 10)), says)
-
-
-@promise(
-    r'weighted by "w"', "who", lambda patch: patch.setattr(meant, "weight", lambda *a: pl.lit(1.0))
-)
-def _(says: str) -> None:
-    release = people(weights="w").mean("x", (0, 100), about="people")
-    said(release, says)
-    near(release, (40 + 3 * 60 + 2 * 90) / 6)
-
+# Refusals.
 
-HIDDEN = {"secret": "participation", "offered": [1.0, 2.0**20]}
+CANARIES = ("kwyjibo", "7391", "9000017")
+"""Entries of tables that no error may show."""
 
-
-def steps_up(patch: Patch) -> None:
-    honest = tally.classes_of
-
-    def lie(*args: Any) -> Any:
-        found, place = honest(*args)
-        return found, np.clip(place, 0, None)
 
-    patch.setattr(tally, "classes_of", lie)
-
-
-@promise(
-    r"everyone who took part with ε of 2 or more and gave x; how many is secret", "who", steps_up
-)
-def _(says: str) -> None:
-    data = {**VISITS, "e": [2.0**20] * 3 + [0.5, 2.0**20]}
-    release = people(data, secret="participation", offered=[2.0**20, 2.0**20]).mean(
-        "x", (0, 100), at_least=2
-    )
-    said(release, says.replace("2 or", "1.04858e.06 or"))
-    near(release, (40 + 90) / 2)
-
-
-@promise(
-    r"and gave x and g, an entry that is listed for g; how many is secret",
-    "filter",
-    keeps_missing_rows,
-)
-def _(says: str) -> None:
-    data = {**GAPS, "g": ["a", "a", None, "zzz", "b"]}
-    release = people(data, secret="participation", offered=[2.0**20]).mean(
-        "x", (0, 100), by={"g": ["a", "b"]}
-    )
-    said(release, says)
-    near(release["a"], 10.0)
-    near(release["b"], 20.0)
-
-
-@promise(
-    r"those with ε of 2 had nothing left, and are not counted",
-    "account",
-    lambda patch: patch.setattr(Account, "charge", lambda *a: None),
-)
-def _(says: str) -> None:
-    data = {"e": [1.0, 2.0] * 30, "x": [0.0, 1.0] * 30}
-    asked = ep.People(data, "e", None, secret="participation", offered=[1.0, 2.0])
-    asked.mean("x", (0, 1), at_least=2.0)
-    release = asked.mean("x", (0, 1))
-    said(release, says)
-    assert release.spent[2.0] == 0
+def refuses(
+    kind: Kind,
+    error: type[EpsilonsError],
+    says: str,
+    lie: Lie,
+    call: Callable[..., object],
+    given: Callable[[], Any] | None = None,
+) -> None:
+    """Keep a row whose check makes a call that must be refused in these words.
 
+    Nothing may be drawn or charged, and nobody's entry be shown, nor by an error behind this one.
 
-# Data.
+    Args:
+        kind: "argument", "fault" or "refusal".
+        error: of which class the error must be.
+        says: its sentence.
+        lie: a gate that is open.
+        call: the call; it is told what was given.
+        given: what is made before.
+    """
 
+    def check(says: str) -> None:
+        things = [] if given is None else [given()]
+        cost: list[str] = []
+        found: BaseException | None = None
+        honest = Linear.draw, Account.charge
 
-def cuts_nothing(patch: Patch) -> None:
-    honest = meant.on_grid
-
-    def lie(number: Any, table: Any, *, adds: bool) -> Any:
-        wide = type(number)(number.column, number.low - 1000.0, number.high + 1000.0)
-        inner = honest(wide, table, adds=adds)
-        width = number.high - number.low
-        return ((inner / 2**30 * (width + 2000.0) - 1000.0) / width * 2**30).cast(pl.Int64)
+        def draw(self: Linear, *rest: Any) -> Any:
+            cost.append("drawn")
+            return honest[0](self, *rest)
 
-    patch.setattr(meant, "on_grid", lie)
-
-
-@promise(r"values outside 20 to 70 km counted as 20 or 70", "cut", cuts_nothing)
-def _(says: str) -> None:
-    release = people(person=None).mean("x", (20, 70), unit="km")
-    said(release, says)
-    near(release, (20 + 30 + 70 + 60 + 70) / 5)
-
-
-@promise(r"a person's sum outside 0 to 100 counted as 0 or 100", "cut", averages)
-def _(says: str) -> None:
-    release = people(rows="sum").mean("x", (0, 100))
-    said(release, says)
-    near(release, (100 + 60 + 90) / 3)
-
-
-def forgets_others(patch: Patch) -> None:
-    honest = meant.group
-    patch.setattr(
-        meant,
-        "group",
-        lambda split, table: pl.when(honest(split, table) == 0).then(pl.lit(0, pl.Int64)),
-    )
-
-
-@promise(r'"rest" is everyone with another entry of g or none', "filter", forgets_others)
-def _(says: str) -> None:
-    release = people(GAPS).shares("g", ["a"], other="rest")
-    said(release, says)
-    near(release["rest"], 3 / 5)
-
-
-@promise(r'"rest" is everyone with another entry of g$', "filter", keeps_missing_rows)
-def _(says: str) -> None:
-    release = people(GAPS).shares("g", ["a"], other="rest", missing="exclude")
-    assert '"rest" is everyone with another entry of g\n' in str(release)
-    near(release["rest"], 2 / 4)
-    mean = people(GAPS).mean("x", (0, 100), by={"g": ["a"]}, other="rest", missing="exclude")
-    near(mean["a"], 10.0)
-
-
-def no_account(patch: Patch) -> None:
-    patch.setattr(
-        Account, "left", lambda self, classes: [Fraction(float(x)) for x in classes.limits]
-    )
-
-
-@promise(r"2 people had nothing left and count as unknown", "account", no_account)
-def _(says: str) -> None:
-    data = {"e": [0.5] * 2 + [4.0] * 60, "x": [100.0] * 2 + [10.0] * 60}
-    asked = ep.People(data, "e", None)
-    asked.mean("x", (0, 100), title="first")
-    asked.publish(
-        [ep.Mean("x", (0, 100), where={"x": ep.Bins(0, 5, 100)}, title="all that the strict have")]
-    )
-    release = asked.mean("x", (0, 101))
-    said(release, says)
-    assert release.spent[0.5] == 0
-    assert release.low <= (2 * 100 + 60 * 10) / 62 <= release.high
-
-
-# Privacy.
-
-
-def halves_losses(patch: Patch) -> None:
-    honest = described._spending
-    patch.setattr(
-        described,
-        "_spending",
-        lambda *a: tuple(
-            replace(each, lost=each.lost / 2, spent=each.spent / 2) for each in honest(*a)
-        ),
-    )
-
-
-def factor_of(line: str, pattern: str) -> float:
-    found = re.search(pattern, line)
-    assert found, line
-    return float(found.group(1).replace(",", ""))
-
-
-SMALL = {"e": [0.1] * 30 + [0.6] * 40, "x": [1.0, 0.0] * 35, "g": ["a", "b"] * 35}
-FACTOR = r"more than ([\d.,]+) times as likely"
-
-
-@promise(r"at most ε = 0\.\d+ was used \(limits 0.1 to 0.6\)", "factor", halves_losses)
-def _(says: str) -> None:
-    release = ep.People(SMALL, "e", None).mean("x", (0, 1))
-    line = said(release, says)
-    worst = max(exact.losses(release.replay.drawn[0].mechanism, public=True))
-    printed = factor_of(line, r"ε = ([\d.]+) was used")
-    assert float(worst) <= printed <= float(worst) * 1.01
-
-
-@promise(
-    r"No answer makes any result more than .* times as likely\. Who took part, and their limits, is public",
-    "factor",
-    halves_losses,
-)
-def _(says: str) -> None:
-    with recorded(3) as recorder:
-        release = ep.People(SMALL, "e", None).shares("g", ["a", "b"])
-        line = said(release, says)
-        other = {**SMALL, "g": ["b", *SMALL["g"][1:-1], "a"]}
-        for place in (0, 69):
-            changed = {**SMALL, "g": [*SMALL["g"]]}
-            changed["g"][place] = other["g"][place]
-            ep.People(changed, "e", None).shares("g", ["a", "b"])
-    mechanism, first = recorder.mechanisms[0], recorder.totals[0]
-    from tests.next.replayed import ratio
-
-    moved = [
-        ratio(mechanism, [a - b for a, b in zip(first, t, strict=True)])
-        for t in recorder.totals[1:]
-    ]
-    factor = math.exp(max(moved))
-    assert factor <= factor_of(line, FACTOR) <= factor * 1.01 + 0.01
-
-
-@promise(
-    r"Taking part makes no result more than .* times as likely or unlikely, another answer no more than .* times",
-    "factor",
-    halves_losses,
-)
-def _(says: str) -> None:
-    from tests.next.replayed import ratio
-
-    hidden = {"secret": "participation", "offered": [0.1, 0.6]}
-    with recorded(3) as recorder:
-        release = ep.People(SMALL, "e", None, **hidden).shares("g", ["a", "b"])
-        line = said(release, says)
-        gone = {name: held[1:] for name, held in SMALL.items()}
-        ep.People(gone, "e", None, **hidden).shares("g", ["a", "b"])
-        changed = {**SMALL, "g": ["b", *SMALL["g"][1:]]}
-        ep.People(changed, "e", None, **hidden).shares("g", ["a", "b"])
-    first, left, other = recorder.totals
-    mechanism = recorder.mechanisms[0]
-    part = math.exp(ratio(mechanism, [a - b for a, b in zip(first, left, strict=True)]))
-    answer = math.exp(ratio(mechanism, [a - b for a, b in zip(first, other, strict=True)]))
-    assert part <= factor_of(line, FACTOR) <= part * 1.01 + 0.01
-    assert (
-        answer
-        <= factor_of(line, r"another answer no more than ([\d.,]+) times")
-        <= answer * 1.01 + 0.01
-    )
-
-
-@promise(
-    r"with one earlier release: at most ε = 0\.\d+ in all \(limits 0.1 to 0.6\).*these results",
-    "account",
-    halves_losses,
-)
-def _(says: str) -> None:
-    asked = ep.People(SMALL, "e", None)
-    first = asked.mean("x", (0, 1))
-    second = asked.mean("x", (0, 1), at_least=0.5)
-    line = said(second, says)
-    drawn = [release.replay.drawn[0].mechanism for release in (first, second)]
-    spent = exact.account(drawn, [0.1, 0.6], public=True)
-    printed = factor_of(line, r"ε = ([\d.]+) in all")
-    assert float(max(spent.values())) <= printed <= float(max(spent.values())) * 1.01
-    assert factor_of(line, FACTOR) >= math.exp(max(spent.values()))
-
-
-@promise(r"all two together: at most ε = 0\.\d+ in all", "account", halves_losses)
-def _(says: str) -> None:
-    releases = ep.People(SMALL, "e", None).publish(
-        [ep.Mean("x", (0, 1)), ep.Shares("g", ["a", "b"])]
-    )
-    line = said(releases, says)
-    spent = exact.account(
-        [each.replay.drawn[0].mechanism for each in releases], [0.1, 0.6], public=True
-    )
-    assert factor_of(line, FACTOR) >= math.exp(max(spent.values()))
-
-
-@promise(
-    r"everyone's limit is 0.5", "factor", lambda patch: patch.setattr(text, "limit", lambda e: "9")
-)
-def _(says: str) -> None:
-    said(ep.People(SMALL, 0.5, None).mean("x", (0, 1)), says)
-
-
-@promise(
-    r"at most ε = 0\.\d+ was used",
-    "factor",
-    lambda patch: patch.setattr(numbers, "loss", lambda e: f"{float(e) / 2:.3f}"),
-)
-def _(says: str) -> None:
-    """Of somebody with a survey weight it is what all of their units lose."""
-    data = {"e": [0.5] * 60, "x": [0.0, 1.0] * 30, "w": [1, 4] * 30}
-    release = ep.People(data, "e", None, weights="w").mean("x", (0, 1), about="people")
-    said(release, says)
-    worst = max(exact.losses(release.replay.drawn[0].mechanism, public=True))
-    assert max(release.spent.values()) >= min(4 * worst / 4, Fraction(1, 2) / 2)
-    assert max(release.spent.values()) <= Fraction(1, 2)
-    by_unit = exact.losses(release.replay.drawn[0].mechanism, public=True)
-    assert sorted(release.spent.values())[-1] == max(4 * by_unit[0], by_unit[-1])
-
-
-@promise(
-    r"^NOT PRIVATE: DRAWN FROM A SEED, FOR SIMULATION ONLY\.",
-    "account",
-    lambda patch: patch.setattr("epsilons_next.mechanisms.source.Seeded.private", True),
-)
-def _(says: str) -> None:
-    said(ep.People(SMALL, "e", None, seed=1).mean("x", (0, 1)), says)
-    said(
-        ep.People(SMALL, "e", None, seed=1).publish(
-            [ep.Mean("x", (0, 1)), ep.Shares("g", ["a", "b"])]
-        ),
-        says,
-    )
-    assert "NOT PRIVATE" not in str(ep.People(SMALL, "e", None).mean("x", (0, 1)))
+        def charge(self: Account, *rest: Any) -> None:
+            honest[1](self, *rest)  # whoever is refused here is not charged
+            cost.append("charged")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Linear, "draw", draw)
+            patch.setattr(Account, "charge", charge)
+            try:
+                call(*things)
+            except Exception as refusal:
+                found = refusal
+        assert found is not None, "this was not refused"
+        assert type(found) is error, f"{type(found).__name__}: {found}"
+        PRINTED.add(flat(str(found)))
+        assert re.search(pattern(says), flat(str(found))), str(found)
+        assert not error.ends or str(found).endswith(error.ends)
+        assert not cost
+        while found is not None:
+            assert not any(canary in str(found) for canary in CANARIES)
+            found = found.__cause__ or found.__context__
+
+    PROMISES.append(Promise(says, kind, "gate", check, lie))
