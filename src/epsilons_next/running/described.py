@@ -182,10 +182,11 @@ def _data(roster: Roster, answer: Answer, question: Question) -> tuple[str, ...]
 def _spending(roster: Roster, answer: Answer) -> tuple[Spending, ...]:
     """What it cost people whose limits agree in nine bits; those of survey weights, too."""
     held = answer.tally.classes
-    names, place = np.unique(held.levels, return_inverse=True)
+    names = np.stack([held.levels, held.cuts])
+    names, place = np.unique(names, axis=1, return_inverse=True)
     lines = []
-    for level in range(len(names)):
-        classes = np.flatnonzero(place == level).tolist()
+    for line in range(names.shape[1]):
+        classes = np.flatnonzero(place == line).tolist()
         lines.append(
             Spending(
                 float(held.least[classes].min()),

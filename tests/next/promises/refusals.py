@@ -302,6 +302,16 @@ refuses(
 # Files.
 
 
+refuses(
+    "argument",
+    errors.ArgumentError,
+    "path: the name of a file belongs here, and not its text.",
+    sets(store, "LONGEST", 10**9),
+    ep.read,
+    lambda: people(seed=1).mean("x", (0, 2)).to_json(),
+)
+
+
 def stored(edit: Callable[[dict[str, Any]], None], *, sealed: bool = True) -> Callable[[], Path]:
     """A release in a file that somebody edits; perhaps they mend its hash, too."""
 
