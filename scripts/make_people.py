@@ -13,7 +13,14 @@ import numpy as np
 PEOPLE = 4_000
 TARGET = Path(__file__).parents[1] / "src/epsilons_next/people.csv"
 LIMITS = {"0.05": 14, "0.2": 48, "0.5": 1_500, "1": 1_380, "2": 1_050, "inf": 8}
-MODES = {"car": 0.498, "train": 0.17, "bus": 0.075, "bicycle": 0.138, "on foot": 0.09, "ferry": 0.029}
+MODES = {
+    "car": 0.498,
+    "train": 0.17,
+    "bus": 0.075,
+    "bicycle": 0.138,
+    "on foot": 0.09,
+    "ferry": 0.029,
+}
 REGIONS = {"north": 0.2, "south": 0.35, "east": 0.3, "west": 0.15}
 MINUTES = {"car": 27.0, "train": 42.0, "bus": 35.0, "bicycle": 19.0, "on foot": 12.0, "ferry": 55.0}
 

@@ -15,5 +15,5 @@ SEQUENCES = 1_000 if CAMPAIGN else 100
 RUNS = 4_000 if CAMPAIGN else 300
 """Runs of a simulation, at most."""
 
-CASES = 4_000 if CAMPAIGN else 400
+CASES = 400 if CAMPAIGN else 40
 """Random cases that are compared with another computation."""

@@ -25,7 +25,7 @@ from epsilons_next.grid import GRID
 from epsilons_next.running import curator
 from tests.next import exact, profiles
 
-CASES = profiles.CASES if profiles.CAMPAIGN else 40
+CASES = profiles.CASES
 DRAWS = 20 if profiles.CAMPAIGN else 3
 MENUS: list[dict[float, float]] = [
     {0.1: 0.2, 0.5: 0.5, 2.0: 0.3},

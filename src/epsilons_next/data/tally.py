@@ -127,7 +127,7 @@ class _Count:
         each = [*keys, *(x.alias(f"x{i}") for i, x in enumerate(xs)), *self.faults.in_rows()]
         xs = [pl.col(f"x{i}") for i in range(len(xs))]
         full = pl.all_horizontal(pl.lit(value=True), *(x.is_not_null() for x in xs))
-        xs = [pl.when(full).then(x) for x in xs]
+        xs = [pl.when(full).then(x) for x in xs] if len(xs) > 1 else xs
         full_rows = xs[0].count() if xs else pl.len()
         # Of rows that are people parts are added up; the last part is what the others leave.
         sums = [x.cast(pl.Int128) for x in xs] if roster.person else meant.parts(None, xs)[:-1]
