@@ -69,11 +69,11 @@ def typed(value: Any) -> str:
     return kind_of(value)
 
 
-def listed(names: Iterable[str], most: int = 20) -> str:
-    """List names, such as those of columns."""
+def listed(names: Iterable[str]) -> str:
+    """List names, such as those of columns, up to twenty."""
     held = list(names)
-    more = f" … {len(held) - most} more" if len(held) > most else ""
-    return ", ".join(f'"{each}"' for each in held[:most]) + more
+    more = f" … {len(held) - 20} more" if len(held) > 20 else ""
+    return ", ".join(f'"{each}"' for each in held[:20]) + more
 
 
 def column(parameter: str, value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 CAMPAIGN = bool(os.environ.get("EPSILONS_CAMPAIGN"))
 
@@ -17,3 +18,11 @@ RUNS = 4_000 if CAMPAIGN else 300
 
 CASES = 400 if CAMPAIGN else 40
 """Random cases that are compared with another computation."""
+
+
+def figure(line: str) -> None:
+    """Keep a line of figures of a campaign, in the file that EPSILONS_FIGURES names."""
+    print(line)
+    if path := os.environ.get("EPSILONS_FIGURES"):
+        with Path(path).open("a") as file:
+            file.write(f"{line}\n")

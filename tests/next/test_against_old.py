@@ -226,10 +226,9 @@ def test_intervals_are_no_wider_and_miss_no_more_often(monkeypatch: pytest.Monke
         ratios.append(ratio)
         if each.apples and not 0.45 <= ratio <= 1.05:
             listed.append((seed, round(ratio, 3), each.question.plain, each.people.get("secret")))
-    print(
-        f"missed {missed} of {total}; ratios {np.quantile(ratios, [0, 0.1, 0.5, 0.9, 1]).round(3)}"
-    )
+    spread = np.quantile(ratios, [0, 0.1, 0.5, 0.9, 1]).round(3)
+    profiles.figure(f"against the old house: missed {missed} of {total}; widths over it {spread}")
     for line in listed:
-        print("listed:", *line)
+        profiles.figure(f"wider or much narrower: {line}")
     assert binom.sf(missed["new"] - 1, total, 0.05) > 1e-6
     assert len(listed) <= 0.1 * CASES

@@ -11,9 +11,6 @@ from epsilons_next.errors import ArgumentError
 
 __all__ = ["Budgets", "Counts", "proportions"]
 
-UNEVEN = 1e6
-"""How much larger one part may be than another."""
-
 
 @dataclass(frozen=True)
 class Counts:
@@ -30,8 +27,8 @@ class Counts:
     units: tuple[int, ...]
     people: tuple[int, ...]
     squares: tuple[float, ...]
-    most: int = 1
-    rounding: float = 0.0
+    most: int
+    rounding: float
 
 
 @dataclass(frozen=True)
@@ -63,6 +60,6 @@ def proportions(parts: Sequence[float] | None, number: int) -> list[Fraction]:
     if not isinstance(parts, (list, tuple)) or len(parts) != number:
         raise ArgumentError(f"parts: one number for each question, {number} in all, as in [2, 1].")
     each = [finite("parts", part) for part in parts]
-    if min(each) <= 0.0 or max(each) > UNEVEN * min(each):
+    if min(each) <= 0.0 or max(each) > 1e6 * min(each):
         raise ArgumentError("parts: numbers above 0, of which none is a million times another.")
     return [Fraction(part) for part in each]

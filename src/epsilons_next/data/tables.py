@@ -72,10 +72,7 @@ def open_table(data: Any, names: Sequence[str]) -> Table:
         entry = pl.nth(schema.names().index(name))  # a name could be read as a pattern
         entry = entry if kind in ("number", "truth") else entry.cast(pl.String)
         if schema[name].is_decimal():  # exact, and equal ones are equal text
-            plain = pl.when(entry.str.contains(".", literal=True)).then(
-                entry.str.strip_chars_end("0")
-            )
-            entry = "n" + plain.otherwise(entry).str.strip_chars_end(".")
+            entry = entry.str.replace(r"^(-?[0-9]+(?:\.[0-9]*[1-9])?)\.?0*$", "n${1}")
         chosen.append(entry.alias(f"column {i}"))
     return Table(frame.select(chosen), columns_of, stamp)
 

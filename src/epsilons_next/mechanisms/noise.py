@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, TypeAlias
 
 from epsilons_next.errors import PrivacyError
 from epsilons_next.mechanisms.samplers import sums_to_zero, two_sided
@@ -20,20 +20,6 @@ Neighbours = Literal["replace", "add-remove"]
 
 Columns = tuple[tuple[int, ...], ...]
 """For each cell, what one unit in it adds to each number that is drawn."""
-
-
-class Noise(Protocol):
-    """Noise on several integers at once."""
-
-    @property
-    def scale(self) -> int:
-        """Moving the numbers by a sensitivity of m points costs m/scale."""
-
-    def sensitivity(self, columns: Columns, neighbours: Neighbours) -> int:
-        """Return how far one person's unit moves what is drawn, in the norm of this law."""
-
-    def draw(self, numbers: int, source: Source) -> list[int]:
-        """Draw the noise of so many numbers."""
 
 
 def distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
@@ -88,6 +74,9 @@ class Closed:
         """Draw the noise of so many numbers."""
         return sums_to_zero(source, self.scale, numbers)
 
+
+Noise: TypeAlias = Laplace | Closed
+"""Noise on several integers at once. Moving them by a sensitivity of m points costs m/scale."""
 
 LAWS: Final = (Laplace, Closed)
 """The laws that were proven. Nothing is drawn by another one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 __all__ = ["Seeded", "Source", "System"]
 
 Words = NDArray[np.uint64]
-
-
-class Source(Protocol):
-    """Uniform words of 64 bits."""
-
-    @property
-    def private(self) -> bool:
-        """Whether nobody else can have these words."""
-
-    def words(self, number: int) -> Words:
-        """Return so many fresh words."""
 
 
 class System:
@@ -45,3 +34,7 @@ class Seeded:
     def words(self, number: int) -> Words:
         """Return the next words of the stream."""
         return np.atleast_1d(self._bits.random_raw(number))
+
+
+Source: TypeAlias = System | Seeded
+"""Uniform words of 64 bits; `private` says whether nobody else can have them."""

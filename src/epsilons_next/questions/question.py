@@ -240,7 +240,7 @@ def ranged(name: str, bounds: object) -> Number:
             f"bounds=(0, 120), please, for {name!r}: the possible values, known without looking at "
             f"these people; this is {kind_of(bounds)}."
         )
-    return Number(name, finite("bounds", bounds[0]), finite("bounds", bounds[1]))
+    return Number(name, *(finite("bounds", each) for each in bounds))
 
 
 def filtered(split: Split) -> str:

@@ -90,7 +90,7 @@ class Account:
         result = []
         for name, limit, public in _each(classes):
             rest = limit if public else limit - self._spent[name]
-            result.append(rest if rest > NOTHING * limit else Fraction(0))
+            result.append(rest * (rest > NOTHING * limit))
         return result
 
     def charge(self, classes: Classes, losses: Sequence[Fraction]) -> None:

@@ -18,19 +18,14 @@ WORDS: Final = ("id", "person", "user", "household", "patient", "member", "name"
 
 def whose(arguments: Mapping[str, Any]) -> str:
     """Ask for the column of ids, and name those that it could be."""
-    names = _names(arguments.get("data"))
-    could = [name for name in names if any(word in name.lower() for word in WORDS)]
+    data: Any = arguments.get("data")
+    could: list[str] = []
+    with suppress(Exception):  # it is no table: that is said when it is read
+        table = scan(os.fspath(data))[0] if isinstance(data, (str, os.PathLike)) else data
+        lazy = hasattr(table, "collect_schema")
+        names: Any = table.collect_schema() if lazy else getattr(table, "columns", table)
+        could = [name for name in names if any(word in str(name).lower() for word in WORDS)]
     return (
         'People: say whose row each row is: person="id" for a column of ids, or person=None if '
         f"each row is one person.{f' Columns that could be it: {listed(could)}.' if could else ''}"
     )
-
-
-def _names(data: Any) -> list[str]:
-    """Return the names of the columns of a table; none, if it is no table."""
-    with suppress(Exception):
-        table = scan(os.fspath(data))[0] if isinstance(data, (str, os.PathLike)) else data
-        lazy = hasattr(table, "collect_schema")
-        names: Any = table.collect_schema() if lazy else getattr(table, "columns", table)
-        return [each for each in names if isinstance(each, str)]
-    return []

@@ -47,7 +47,7 @@ class Transcript:
 
         def reply(request: Request) -> Reply:
             asked, answer = next(waiting, (None, None))
-            if answer is None or not _same(request, asked):
+            if asked is None or answer is None or not _same(request, _plain_request(asked)):
                 raise FileError("The replies are those to another question.")
             return answer
 
@@ -88,7 +88,7 @@ class Transcript:
 
         def reply(request: Request) -> Reply:
             asked, answer = next(waiting, (None, None))
-            if answer is None or _plain_request(request, asked) != asked:
+            if asked is None or answer is None or not _same(request, asked):
                 raise FileError("The replies are those to another question.")
             replies.append((request, _reply(request, asked, answer)))
             return replies[-1][1]
@@ -100,11 +100,9 @@ class Transcript:
         return {name: vars(self)[name] for name in ("question", "public", "replies")}
 
 
-def _same(request: Request, asked: Request | None) -> bool:
+def _same(request: Request, asked: Mapping[str, Any]) -> bool:
     """Whether a request is the one that was answered, whatever weights it was drawn with."""
-    if isinstance(request, Linear) and isinstance(asked, Linear):
-        return (request.matrix, request.noise) == (asked.matrix, asked.noise)
-    return request == asked
+    return _plain_request(request, asked) == asked
 
 
 def _plain_request(request: Request, asked: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -12,12 +12,10 @@ fails with a probability of at most ALARM in all, divided among cells, looks and
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -345,17 +343,6 @@ def resampled(
     return drawn
 
 
-FIGURES: list[str] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def figures() -> Iterator[None]:
-    """Print how often intervals held in a campaign, the worst first."""
-    yield
-    if profiles.CAMPAIGN:
-        print("", *sorted(FIGURES), sep="\n")
-
-
 def holds(cell: Cell, source: Source, cells: int) -> None:
     """Count misses until there are no more than there may be, or for all runs of a campaign."""
     rate, runs, missed = RATES[cell.chance], 0, np.zeros(1)
@@ -365,10 +352,7 @@ def holds(cell: Cell, source: Source, cells: int) -> None:
         assert binom.sf(missed.max() - 1, runs, rate) >= alarm, f"{missed} of {runs} miss"
         if missed.max() <= rate * runs and not profiles.CAMPAIGN:
             break
-    FIGURES.append(f"{1.0 - missed.max() / runs:.4f}  of {runs}  {cell}")
-    if path := os.environ.get("EPSILONS_FIGURES"):
-        with Path(path).open("a") as file:
-            file.write(f"{FIGURES[-1]}\n")
+    profiles.figure(f"{1.0 - missed.max() / runs:.4f}  of {runs}  {cell}")
 
 
 FIELDS = ("plain", "by", "where", "exclude", "at_least", "weights")
