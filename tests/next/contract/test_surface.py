@@ -45,9 +45,8 @@ NEVER = (
     r"\bin all [2-9]\b",  # "in all two"
     r"\b(the|of) 1 \w+s\b",
     r"  +\S*\s+\.",
-    r"\.\.|,,| ,| ;|\( |\bnan\b|\binf\b",
+    r"\.\.|,,| ,| ;|\( +\D|\bnan\b|\binf\b",
     r"\be\^\S*e\+",  # a power of a power of ten
-    r"\.0{7}",  # digits that no interval supports
 )
 """What no sentence may have: a plural of one, doubled stops, and numbers that nobody can read."""
 

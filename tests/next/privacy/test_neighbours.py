@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from typing import Any
 import pytest
 
 import epsilons_next as ep
-from epsilons_next.errors import DataError
+from epsilons_next.errors import DataError, LedgerError
 from tests.next import profiles
 from tests.next.forms import FORMS
-from tests.next.replayed import lost, public, recorded
+from tests.next.replayed import Recorder, lost, public, recorded
 
 LIMITS = (0.05, 0.3, 1.0, 2.0)
 WORDS = ("a", "b", "c", "d")
@@ -124,3 +125,33 @@ def test_nobody_can_be_told_apart(block: int, tmp_path: Path) -> None:
         assert loss <= Fraction(limit), f"seed {seed}: {float(loss)} of {limit}"
         worst = max(worst, loss / Fraction(limit))
     assert worst > 0
+
+
+OFFERED = (0.1, 2.0)
+CUTS = (0.0, 0.05, 0.5, 0.7)
+"""Everybody, below all that was offered, and twice between."""
+
+
+def one_by_one(rows: list[tuple[float, float]], cuts: tuple[float, ...], **words: Any) -> Recorder:
+    """One question after another, each of those who allow so much."""
+    people = ep.People({"e": [e for e, _ in rows], "x": [x for _, x in rows]}, "e", None, **words)
+    with recorded(1) as recorder:
+        for cut in cuts:
+            with suppress(LedgerError):
+                people.mean("x", (0, 10), at_least=cut)
+    return recorder
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("cuts", itertools.permutations(CUTS, 3), ids=str)
+def test_whatever_cuts_come_nobody_is_farther_apart_than_their_limit(
+    cuts: tuple[float, ...], hidden: bool
+) -> None:
+    words = {"secret": "participation", "offered": OFFERED} if hidden else {}
+    others = [(limit, 5.0) for limit in (0.07, *OFFERED) for _ in range(100)]
+    for limit in (0.07, *OFFERED):
+        changed = others if hidden else [*others, (limit, 0.0)]
+        tables = ([*others, (limit, 10.0)], changed)
+        one, other = (one_by_one(rows, cuts, **words) for rows in tables)
+        assert one.mechanisms
+        assert lost(one, other) <= Fraction(limit)

@@ -6,6 +6,7 @@ A false alarm of a test of fit has a probability of 10⁻⁶; draws have seeds, 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
@@ -16,9 +17,10 @@ import pytest
 from scipy import stats
 
 from epsilons_next.errors import PrivacyError
+from epsilons_next.grid import GRID
 from epsilons_next.mechanisms import samplers
 from epsilons_next.mechanisms.linear import Linear, Matrix
-from epsilons_next.mechanisms.noise import SCALE, Closed, Laplace
+from epsilons_next.mechanisms.noise import LAWS, SCALE, Closed, Laplace
 from epsilons_next.mechanisms.source import Seeded, System
 
 ALARM = 1e-6
@@ -227,3 +229,42 @@ class Loud(Laplace):
 def test_what_is_no_mechanism_of_integers_is_refused(weights: Any, matrix: Any, noise: Any) -> None:
     with pytest.raises(PrivacyError):
         Linear(weights, matrix, noise)
+
+
+def forked(law: type) -> bytes:
+    """What a child of this process draws."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, repr(law().draw(3, System())).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader, "rb") as drawn:
+        return drawn.read()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("law", LAWS)
+def test_two_forks_share_no_noise(law: type) -> None:
+    """Whatever was drawn before they parted, they draw apart, and apart from whom they left."""
+    law().draw(3, System())
+    one, other = forked(law), forked(law)
+    own = repr(law().draw(3, System())).encode()
+    assert b"" not in (one, other)
+    assert len({one, other, own}) == 3
+
+
+@pytest.mark.parametrize("weight", [1, 5, GRID, 3 * GRID])
+@pytest.mark.parametrize("law", LAWS)
+def test_every_bit_of_what_is_drawn_is_a_fair_coin(law: type, weight: int) -> None:
+    """At the scale of a release, whatever was counted: no remainder of a total is told."""
+    groups = 1_500
+    mechanism = Linear((weight,), Matrix(((1, 0), (0, 1)), groups, False), law())
+    sums = np.tile(np.array([12_345, GRID - 12_345]), groups)[None, :]
+    drawn = mechanism.draw(sums, Seeded(weight % 97))[:-1]  # the last one makes a sum whole
+    for bit in range(52):
+        ones = sum(each >> bit & 1 for each in drawn)
+        assert stats.binomtest(ones, len(drawn)).pvalue > ALARM, f"bit {bit}"
