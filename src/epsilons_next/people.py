@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NoReturn, ParamSpec
 
@@ -21,6 +21,7 @@ from epsilons_next.releases.release import Release
 from epsilons_next.releases.several import Releases
 from epsilons_next.releases.text import WIDE
 from epsilons_next.running.account import Account
+from epsilons_next.running.hints import whose
 
 __all__ = ["People"]
 
@@ -36,12 +37,6 @@ def asks(question: Callable[P, Question]) -> Callable[Concatenate[People, P], Re
     ask.__name__, ask.__doc__ = question.__name__.lower(), question.__doc__
     ask.__signature__ = signature_of(question)  # type: ignore[attr-defined]
     return ask
-
-
-def _whose(arguments: Mapping[str, Any]) -> str:
-    from epsilons_next.running.hints import whose
-
-    return whose(arguments)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,7 +65,7 @@ class People(Roster):
         BudgetError: something is no limit.
     """
 
-    needs: ClassVar = {"person": _whose}
+    needs: ClassVar = {"person": whose}
 
     _: KW_ONLY
     seed: int | None = None

@@ -6,7 +6,6 @@ its own (Python objects), each entry is read by itself, as text with a mark in f
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +31,7 @@ MISSING: Final = ("", "NA", "N/A", "NaN", "nan", "null", ".")
 EXACT: Final = 2**53
 """From here on floats are not all whole numbers, so that two ids could be one."""
 
-LARGEST: Final = sys.float_info.max
+LARGEST: Final = 1.7976931348623157e308
 """Finite numbers that are larger count as this."""
 
 HUGE: Final = Decimal(LARGEST)

@@ -63,8 +63,9 @@ def open_table(data: Any, names: Sequence[str]) -> Table:
             raise ArgumentError("data: the arrays of a mapping are equally long.")
         frame = pl.LazyFrame({column.name: column for column, _ in columns})
         kinds = {column.name: "objects" for column, mark in columns if mark}
-    schema = quietly(frame.collect_schema, "The table cannot be opened")
-    _present(names, schema.names())
+    failed = FileError if stamp else DataError
+    schema = quietly(frame.collect_schema, "The table cannot be opened", failed)
+    _present(names, schema.names(), known="file text" not in kinds.values())
     columns_of, chosen = {}, []
     for i, name in enumerate(names):
         kind = kinds.get(name) or _kind(name, schema[name])
@@ -101,17 +102,17 @@ def scan(path: str) -> tuple[pl.LazyFrame, object, bool]:
             ".csv.gz). Read it yourself, and give the frame."
         )
     try:
-        stamp = tuple((name, os.stat(name).st_size, os.stat(name).st_mtime_ns) for name in files)
+        stats = [os.stat(name) for name in files]
+        stamp = tuple(
+            (each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for each in stats
+        )
     except OSError:
         stamp = ()
     if not stamp:
         raise FileError(f"data: there is no file {os.path.basename(path)!r} that can be read.")
     lazily: Callable[..., pl.LazyFrame] = pl.scan_csv if csv else pl.scan_parquet
     options = {"infer_schema": False} if csv else {"hive_partitioning": False}
-    frame = quietly(
-        lambda: lazily(files, glob=False, **options), "The file cannot be opened", FileError
-    )
-    return frame, stamp, csv
+    return lazily(files, glob=False, **options), stamp, csv
 
 
 def _arrays(data: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
@@ -122,14 +123,16 @@ def _arrays(data: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
             "data: a frame of Polars or pandas, the path of a Parquet or CSV file, or a mapping of "
             f"arrays; this is {kind_of(data)}."
         )
-    _present(names, [each for each in (data.columns if pandas else data) if isinstance(each, str)])
+    held = [each for each in (data.columns if pandas else data) if isinstance(each, str)]
+    _present(names, held, known=True)
     return [(name, data[name]) for name in names]
 
 
-def _present(names: Sequence[str], held: list[str]) -> None:
+def _present(names: Sequence[str], held: list[str], *, known: bool) -> None:
     for name in names:
-        if name not in held:
-            raise ColumnError(f'"{name}" is no column of the data. Its columns are {listed(held)}.')
+        if name not in held:  # without a header, the first line of a text file is an entry
+            its = f"Its columns are {listed(held)}" if known else "A file of text begins with names"
+            raise ColumnError(f'"{name}" is no column of the data. {its}.')
         if held.count(name) > 1 or f"{name}_duplicated_0" in held:
             raise ColumnError(f'"{name}" is the name of two columns: rename one of them.')
 

@@ -27,7 +27,7 @@ def one_unit(weights: Floats, people: Integers) -> float:
     most = min(UNITS / 2, 64.0 * n * n)
     if total <= most and bool((weights == np.floor(weights)).all()):
         return 1.0
-    return math.ldexp(1.0, math.frexp(total / max(most, 1.0))[1])
+    return math.ldexp(1.0, math.frexp(total / most)[1])
 
 
 def units_of(weights: Floats, one: float) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 
@@ -43,13 +44,16 @@ def _spending(facts: Facts) -> str:
 
 def _paragraph(rows: Sequence[Row], facts: Facts, reading: Reading, asked: Reading) -> str:
     """What a lawyer needs, in one paragraph."""
+    if facts.limits[0] == math.inf:
+        return f"To copy: {privacy(facts)}."
+    exempt = " (not if their limit is ∞: then their record is public)" * facts.exempt
     what = "a person's answers" if facts.public else "whether a person took part, and their answers"
     change = "answered anything else" if facts.public else "not taken part"
     return (
         "To copy: These numbers were published under differential privacy (pure ε, for each "
         f"person). Of whom: {facts.who}. Protected is {what}: nobody who sees the numbers, "
         "whatever else they know, can tell much better than without them, because every result "
-        f"would have been nearly as likely if the person had {change}, at most "
+        f"would have been nearly as likely if the person had {change}{exempt}, at most "
         f"{times(facts.spent)} times more or less. Each person named a limit ε of their own; the "
         f"release was {privacy(facts)}. About the numbers: each interval "
         f"{holds(rows[:1], facts, reading, asked)}."

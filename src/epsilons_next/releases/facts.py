@@ -80,3 +80,8 @@ class Facts:
         """What one person has lost by all releases, at most. Public records lose nothing."""
         protected = (each.spent for each in self.spending if each.limit < math.inf)
         return max(protected, default=Fraction(0))
+
+    @property
+    def exempt(self) -> bool:
+        """Whether people with a limit of ∞, who are public, have lost more than anybody else."""
+        return any(each.spent > self.spent for each in self.spending)

@@ -190,12 +190,14 @@ def privacy(facts: Facts, together: int = 1) -> str:
     text = f"kept within everyone's limit{all_of_them}{earlier}: at most ε = {loss(facts.spent)} "
     text += f"{used} ({limits}). "
     result = "these results" if several else "any result"
+    finite = " with a finite limit" * facts.exempt
     if facts.public:
+        answer = f"answer of anybody{finite}" if finite else "answer"
         return text + (
-            f"No answer makes {result} more than {times(facts.spent)} times as likely. Who took "
+            f"No {answer} makes {result} more than {times(facts.spent)} times as likely. Who took "
             "part, and their limits, is public"
         )
     return text + (
-        f"Taking part makes no result more than {times(facts.spent)} times as likely or unlikely, "
-        f"another answer no more than {times(2 * facts.spent)} times"
+        f"Taking part{finite} makes no result more than {times(facts.spent)} times as likely or "
+        f"unlikely, another answer no more than {times(2 * facts.spent)} times"
     )

@@ -122,8 +122,7 @@ class _Turn:
         if offers and offers == self.offers:
             return
         if self.roster.public and not self.tally.people.sum():
-            so_much = "at_least: nobody allows so much ε."
-            raise DataError(so_much if self.question.at_least else "Nobody here allows any ε.")
+            raise DataError("Nobody in the table allows any ε, or as much as at_least.")
         if not any(offers):
             raise LedgerError(
                 "Nobody who is asked has anything left. Ask several questions at once, publish("

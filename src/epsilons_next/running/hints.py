@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from epsilons_next.checks import listed
-from epsilons_next.data.tables import scan
 
 __all__ = ["whose"]
 
@@ -21,9 +19,8 @@ def whose(arguments: Mapping[str, Any]) -> str:
     data: Any = arguments.get("data")
     could: list[str] = []
     with suppress(Exception):  # it is no table: that is said when it is read
-        table = scan(os.fspath(data))[0] if isinstance(data, (str, os.PathLike)) else data
-        lazy = hasattr(table, "collect_schema")
-        names: Any = table.collect_schema() if lazy else getattr(table, "columns", table)
+        lazy = hasattr(data, "collect_schema")
+        names: Any = data.collect_schema() if lazy else getattr(data, "columns", data)
         could = [name for name in names if any(word in str(name).lower() for word in WORDS)]
     return (
         'People: say whose row each row is: person="id" for a column of ids, or person=None if '

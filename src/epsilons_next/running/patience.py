@@ -24,8 +24,8 @@ def patience() -> Iterator[None]:
     def show() -> None:
         wait = LATE
         while not done.wait(wait):
-            seconds = time.monotonic() - start
-            print(f"\rreading the table … {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+            line = f"\rreading the table … {time.monotonic() - start:.0f} s"
+            print(line, end="", file=sys.stderr, flush=True)
             wait = 1.0
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 

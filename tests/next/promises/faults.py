@@ -176,14 +176,14 @@ fault(
 refuses(
     "fault",
     DataError,
-    "at_least: nobody allows so much ε.",
+    "Nobody in the table allows any ε, or as much as at_least.",
     filters(at_least=0.0),
     lambda: mean(ep.People(FINE, "e", None), at_least=2),
 )
 refuses(
     "fault",
     DataError,
-    "Nobody here allows any ε.",
+    "Nobody in the table allows any ε, or as much as at_least.",
     folds(epsilon=1.0),
     lambda: mean(ep.People({**FINE, "e": [0.0] * 5}, "e", None)),
 )

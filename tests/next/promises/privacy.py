@@ -12,6 +12,7 @@ import epsilons_next as ep
 from epsilons_next.mechanisms.linear import Linear
 from epsilons_next.mechanisms.source import Seeded
 from epsilons_next.releases import details, numbers, several, text
+from epsilons_next.releases.facts import Facts
 from tests.next import exact
 from tests.next.promises.table import (
     HIDDEN,
@@ -468,3 +469,39 @@ says_method(
     "Laplace",
     "frequencies with independent Laplace noise, everyone at the lowest limit. Exact",
 )
+
+
+def hides_the_public(patch: Any) -> None:
+    patch.setattr(Facts, "exempt", False)
+
+
+SOME_PUBLIC = {"x": [1.0] * 4 + [10.0] * 5, "e": [0.1] * 4 + [math.inf] * 5}
+
+
+@promise(
+    "privacy",
+    "No answer of anybody with a finite limit makes any result",
+    "factor",
+    hides_the_public,
+)
+def _(says: str) -> None:
+    """Who is public may lose more than the factor that is printed says."""
+    release = ep.People(SOME_PUBLIC, "e", None).mean("x", (0, 10), assume="unrelated")
+    line = said(release, says)
+    assert release.spent[math.inf] > release.facts.spent
+    rounded_up(number(line, FACTOR), math.exp(release.spent[0.1]))
+
+
+@promise("privacy", "Taking part with a finite limit makes no result", "factor", hides_the_public)
+def _(says: str) -> None:
+    people = ep.People(SOME_PUBLIC, "e", None, secret="participation", offered=[0.1, math.inf])
+    people.mean("x", (0, 10))
+    said(people.mean("x", (0, 10), at_least=1), says)
+
+
+@promise(
+    "privacy", "(not if their limit is ∞: then their record is public)", "factor", hides_the_public
+)
+def _(says: str) -> None:
+    release = ep.People(SOME_PUBLIC, "e", None).mean("x", (0, 10), assume="unrelated")
+    said(release.details(), says)

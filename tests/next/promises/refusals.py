@@ -401,7 +401,8 @@ def text_of(text: str) -> Callable[[], Path]:
 
 
 NO_FILE = sets(store, "FileError", DataError)
-unreadable(FileError, "'release.json' is no JSON.", NO_FILE, text_of("kwyjibo"))
+unreadable(FileError, "is no release that this version wrote.", NO_FILE, text_of("kwyjibo"))
+unreadable(FileError, "is no release that this version wrote.", NO_FILE, text_of("[" * 10**5))
 unreadable(FileError, "is no release that this version wrote.", NO_FILE, text_of("[7391]"))
 unreadable(
     FileError,
@@ -454,7 +455,11 @@ no_table(
 no_table(
     "The table cannot be opened: its engine stopped",
     file_of("people.parquet", "kwyjibo"),
-    DataError,
+)
+no_table(
+    "is no column of the data. A file of text begins with names.",
+    file_of("people.csv", "1,1\n0,7391\n"),
+    errors.ColumnError,
 )
 no_table(
     "The table cannot be counted: its engine stopped",

@@ -33,8 +33,6 @@ SPEAKING = (
 UNSAID = {
     # of an engine that is broken, which no table brings about
     "The table was not counted as it must be: an engine added up wrongly.",
-    # of a file that cannot even be opened lazily: what is wrong is found when it is read
-    "The file cannot be opened",
     # on a terminal, while one waits
     "reading the table …",
 }
