@@ -477,7 +477,7 @@ def test_intervals_are_nested(asked: Asked) -> None:
 
 def test_shares_of_a_whole_add_up(asked: Asked) -> None:
     if not asked.release.facts.share:
-        pytest.skip("these are no shares")
+        return  # a mean has no whole
     wholes: dict[Names, float] = {}
     for row in asked.release.rows:
         wholes[row.names[:-1]] = wholes.get(row.names[:-1], 0.0) + row.value

@@ -143,7 +143,7 @@ def one_by_one(rows: list[tuple[float, float]], cuts: tuple[float, ...], **words
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-@pytest.mark.parametrize("cuts", itertools.permutations(CUTS, 3), ids=str)
+@pytest.mark.parametrize("cuts", list(itertools.permutations(CUTS, 3)), ids=str)
 def test_whatever_cuts_come_nobody_is_farther_apart_than_their_limit(
     cuts: tuple[float, ...], hidden: bool
 ) -> None:
