@@ -43,15 +43,9 @@ class Faults:
         self.each: list[tuple[str, str]] = []
 
     def in_rows(self) -> list[pl.Expr]:
-        """What must be looked at row by row: numbers, before they are added up."""
-        result = []
-        for i, number in enumerate(self.split.numbers):
-            column = self.table.columns[number.column]
-            result += [
-                column.no_number.alias(f"none {i}"),
-                (~column.number.is_finite()).fill_null(value=True).alias(f"empty {i}"),
-            ]
-        return result
+        """What must be looked at row by row: which entries are text that is no number."""
+        columns = (self.table.columns[number.column] for number in self.split.numbers)
+        return [column.no_number.alias(f"none {i}") for i, column in enumerate(columns)]
 
     def counted(self) -> list[pl.Expr]:
         """Count rows by fault, where each line stands for `rows` rows that are alike."""
@@ -74,9 +68,10 @@ class Faults:
                 result.append(("undeclared", labels.column, undeclared * rows))
                 result.append(("missing", labels.column, (asked & missing) * rows * int(strict)))
         for i, number in enumerate(split.numbers):
-            text, empty = pl.col(f"none {i}"), pl.col(f"empty {i}")
+            text = pl.col(f"none {i}")
+            empty = rows - pl.col(f"numbers {i}") - text
             result.append(("no number", number.column, asked * text))
-            result.append(("missing", number.column, asked * (empty - text) * int(strict)))
+            result.append(("missing", number.column, asked * empty * int(strict)))
         return self._named(result)
 
     def of_persons(self) -> list[pl.Expr]:

@@ -125,9 +125,9 @@ class _Count:
         keys = [pl.col(columns[name].inner) for name in dict.fromkeys((*roster.columns, *labels))]
         xs = [meant.on_grid(number, self.table, adds=self.adds) for number in split.numbers]
         each = [*keys, *(x.alias(f"x{i}") for i, x in enumerate(xs)), *self.faults.in_rows()]
-        xs = [pl.col(f"x{i}") for i in range(len(xs))]
-        full = pl.all_horizontal(pl.lit(value=True), *(x.is_not_null() for x in xs))
-        xs = [pl.when(full).then(x) for x in xs] if len(xs) > 1 else xs
+        numbers = [pl.col(f"x{i}") for i in range(len(xs))]
+        full = pl.all_horizontal(pl.lit(value=True), *(x.is_not_null() for x in numbers))
+        xs = [pl.when(full).then(x) for x in numbers] if len(xs) > 1 else list(numbers)
         full_rows = xs[0].count() if xs else pl.len()
         # Of rows that are people parts are added up; the last part is what the others leave.
         sums = [x.cast(pl.Int128) for x in xs] if roster.person else meant.parts(None, xs)[:-1]
@@ -135,7 +135,8 @@ class _Count:
             pl.len().cast(pl.Int64).alias("rows"),
             full_rows.cast(pl.Int64).alias("kept"),
             *(x.sum().alias(f"sum {i}") for i, x in enumerate(sums)),
-            pl.col("^(none|empty) .*$").cast(pl.Int64).sum(),
+            *(x.count().cast(pl.Int64).alias(f"numbers {i}") for i, x in enumerate(numbers)),
+            pl.col("^none .*$").cast(pl.Int64).sum(),
         ]
         rows = self.table.frame.select(each) if each else self.table.frame
         return rows.group_by(keys).agg(counted) if keys else rows.select(counted)
