@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -395,6 +395,12 @@ LIES: dict[str, Lie] = {
     "a matrix that says nobody moves it": lambda held: replace(
         held, matrix=Blind(held.matrix.block, held.matrix.groups, held.matrix.outside)
     ),
+    "several cells that are called the rest": lambda held: replace(
+        held, matrix=Matrix(((),), 1, cast(Any, held.matrix.cells))
+    ),
+    "no groups": lambda held: replace(held, matrix=replace(held.matrix, groups=0)),
+    "half a group": lambda held: replace(held, matrix=replace(held.matrix, groups=cast(Any, 1.5))),
+    "weights in a list": lambda held: replace(held, weights=cast(Any, list(held.weights))),
     "no mechanism": lambda held: None,
     "a number": lambda held: 5,
 }

@@ -236,3 +236,21 @@ def test_fractions_of_a_unit_are_exact() -> None:
     assert found.sums.sum() == GRID
     assert np.abs(found.sums[0] / GRID - np.array([6, 6, 5]) / 17).max() < 1e-8
     assert Fraction(int(found.sums[0, 0]), GRID) <= Fraction(6, 17)
+
+
+@pytest.mark.parametrize("n", [6, 7, 9, 12, 49])
+def test_no_public_fact_follows_from_how_people_answer(n: int) -> None:
+    """Weights of 1/n add up to 1, or to a little less, by the lines that they stand in."""
+    rosters = (
+        Roster(
+            {"g": ["a"] * alike + ["b"] * (n - alike), "e": [1.0] * n, "w": [1 / n] * n},
+            "e",
+            None,
+            weights="w",
+        )
+        for alike in range(n + 1)
+    )
+    split = ep.Shares("g", ["a", "b"]).split(further=(ep.Shares("g", ["a", "b"])._labels,))
+    found = [tallies(roster, [split], [])[0] for roster in rosters]
+    facts = {(t.rounding, *t.classes.limits, *t.classes.units, *t.classes.squares) for t in found}
+    assert len(facts) == 1

@@ -360,6 +360,23 @@ unreadable(
 )
 
 
+def unseals(held: dict[str, Any]) -> None:
+    del held["sha256"]
+    held["facts"]["private"] = True
+
+
+def believes_all(patch: Patch) -> None:
+    patch.setattr(store, "_read", lambda held: people(seed=1).mean("x", (0, 1)))
+
+
+unreadable(
+    FileError,
+    "is no release that this version wrote.",
+    believes_all,
+    stored(unseals, sealed=False),
+)
+
+
 def believes(patch: Patch) -> None:
     """A stored transcript is taken for one of whatever question stands there."""
 
