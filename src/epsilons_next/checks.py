@@ -19,7 +19,6 @@ __all__ = [
     "kind_of",
     "listed",
     "one_of",
-    "signature_of",
     "typed",
     "unknown",
     "worded",
@@ -134,13 +133,6 @@ def unknown(owner: str, word: str, known: Iterable[str]) -> str:
             f'people.{owner.lower()}("minutes", …), or column="minutes".'
         )
     return f'{owner} has no "{word}": write {meant}.'
-
-
-def signature_of(owner: Any) -> inspect.Signature:
-    """Return the parameters of a class, with `self` in front, for a method that has them."""
-    self_ = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    signature = inspect.signature(owner)
-    return signature.replace(parameters=[self_, *signature.parameters.values()])
 
 
 class Worded(type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import textwrap
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NoReturn, ParamSpec
 
 from epsilons_next.budgets.levels import proportions
-from epsilons_next.checks import kind_of, signature_of, typed, unknown, worded
+from epsilons_next.checks import kind_of, typed, unknown, worded
 from epsilons_next.data.roster import Roster
 from epsilons_next.errors import ArgumentError, LedgerError, UnknownNameError
 from epsilons_next.mechanisms.source import Seeded, Source, System
@@ -35,7 +36,8 @@ def asks(question: Callable[P, Question]) -> Callable[Concatenate[People, P], Re
         return self.publish([question(*args, **kwargs)])[0]
 
     ask.__name__, ask.__doc__ = question.__name__.lower(), question.__doc__
-    ask.__signature__ = signature_of(question)  # type: ignore[attr-defined]
+    words = inspect.signature(question.__init__)
+    ask.__signature__ = words.replace(return_annotation=Release)  # type: ignore[attr-defined]
     return ask
 
 
@@ -127,11 +129,11 @@ class People(Roster):
         source = os.path.basename(self.data) if path else f"a table {kind_of(self.data)}"
         column = isinstance(self.epsilon, str)
         limits = f'limits in "{self.epsilon}"' if column else f"a limit of {self.epsilon:g} each"
-        whose = "each row is one person" if self.person is None else f'a person by "{self.person}"'
+        rows = "each row is one person" if self.person is None else f'a person by "{self.person}"'
         offered = ", ".join(map(limit, self.levels))
         secret = f"who takes part is secret, with limits of {offered}"
         secret = "answers are secret, who takes part is public" if self.public else secret
-        return textwrap.fill(f"People in {source}: {whose}; {limits}; {secret}", WIDE)
+        return textwrap.fill(f"People in {source}: {rows}; {limits}; {secret}", WIDE)
 
     __repr__ = __str__
 

@@ -45,7 +45,7 @@ def read(path: str | Path) -> Release | Releases:
         raise ArgumentError("path: the name of a file belongs here, and not its text.")
     try:
         result = _read(json.loads(Path(path).read_text(encoding="utf-8")))
-        assert str(result)
+        str(result)  # what cannot be printed was edited
         return result
     except FileError:
         raise

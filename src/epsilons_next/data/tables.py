@@ -15,7 +15,7 @@ from epsilons_next.checks import kind_of, listed
 from epsilons_next.data.entries import Column, Kind, marked
 from epsilons_next.errors import ArgumentError, ColumnError, DataError, EpsilonsError, FileError
 
-__all__ = ["Table", "open_table", "quietly", "scan"]
+__all__ = ["Table", "open_table", "quietly"]
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def open_table(data: Any, names: Sequence[str]) -> Table:
     names = list(dict.fromkeys(names))
     stamp, kinds = None, dict[str, Kind]()
     if isinstance(data, (str, os.PathLike)):
-        frame, stamp, text = scan(os.fspath(data))
+        frame, stamp, text = _scan(os.fspath(data))
         kinds = dict.fromkeys(names, "file text") if text else kinds
     elif isinstance(data, (pl.DataFrame, pl.LazyFrame)):
         frame = data.lazy()
@@ -91,10 +91,11 @@ def quietly(work: Callable[[], T], failed: str, kind: type[EpsilonsError] = Data
     raise kind(f"{failed}: its engine stopped ({name}).")
 
 
-def scan(path: str) -> tuple[pl.LazyFrame, object, bool]:
+def _scan(path: str) -> tuple[pl.LazyFrame, object, bool]:
     """Open a file, a folder of Parquet files, or a pattern. Cells of a CSV file stay text."""
-    result = sorted(glob.glob(os.path.join(path, "**/*.parquet"), recursive=True))
-    files = result if os.path.isdir(path) else sorted(glob.glob(path)) or [path]
+    folder = os.path.isdir(path)
+    pattern = os.path.join(path, "**/*.parquet") if folder else path
+    files = sorted(glob.glob(pattern, recursive=folder)) or [path] * (not folder)
     csv = all(name.lower().endswith((".csv", ".csv.gz")) for name in files)
     if not files or not (csv or all(name.lower().endswith(".parquet") for name in files)):
         raise FileError(

@@ -1,8 +1,7 @@
 """The tally: everybody's unit, divided among public cells, and added up by class, in integers.
 
 This is where privacy is lost if anything is decided from data. What is public of a tally is what
-both
-of two neighbouring tables have: under replace, who is there and with which limit.
+both of two neighbouring tables have: under replace, who is there and with which limit.
 Proof: docs/proofs/next/tally.md.
 """
 
@@ -27,6 +26,8 @@ from epsilons_next.grid import GRID
 
 __all__ = ["Tally", "tallies"]
 
+Integers = NDArray[np.int64]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
@@ -45,7 +46,7 @@ class Tally:
 
     classes: Classes
     asked: NDArray[np.bool_]
-    sums: NDArray[np.int64]
+    sums: Integers
     left_out: int | None
     limits: tuple[float, float]
     rounding: float
@@ -53,7 +54,7 @@ class Tally:
     stamp: object
 
     @property
-    def people(self) -> NDArray[np.int64]:
+    def people(self) -> Integers:
         """How many people are in each class that is asked; 0 where that is secret."""
         return self.classes.people[self.asked]
 
@@ -80,9 +81,6 @@ def tallies(roster: Roster, splits: Sequence[Split], cuts: Sequence[float]) -> l
     together = pl.concat(queries, how="diagonal")
     result = quietly(lambda: together.collect(engine="streaming"), "The table cannot be counted")
     return [count.tally(result.filter(pl.col("split") == i)) for i, count in enumerate(counts)]
-
-
-Integers = NDArray[np.int64]
 
 
 class _Count:
@@ -112,8 +110,8 @@ class _Count:
         )
         entries = self._people(alike) if roster.person is None else self._persons(alike)
         keys = ["limit", "weight", "group"]
-        full_rows = entries.select(*keys, "people", pl.col("^(part|fault) .*$"))
-        return full_rows.group_by(keys).agg(pl.all().sum())
+        counts = entries.select(*keys, "people", pl.col("^(part|fault) .*$"))
+        return counts.group_by(keys).agg(pl.all().sum())
 
     def _alike(self) -> pl.LazyFrame:
         """Group rows by what says whose they are and where they count, and add their numbers up.
@@ -133,7 +131,7 @@ class _Count:
         sums = [x.cast(pl.Int128) for x in xs] if roster.person else meant.parts(None, xs)[:-1]
         counted = [
             pl.len().cast(pl.Int64).alias("rows"),
-            full_rows.cast(pl.Int64).alias("kept"),
+            full_rows.cast(pl.Int64).alias("full"),
             *(x.sum().alias(f"sum {i}") for i, x in enumerate(sums)),
             *(x.count().cast(pl.Int64).alias(f"numbers {i}") for i, x in enumerate(numbers)),
             pl.col("^none .*$").cast(pl.Int64).sum(),
@@ -144,7 +142,7 @@ class _Count:
     def _people(self, alike: pl.LazyFrame) -> pl.LazyFrame:
         """What rows put into the parts of their group, where each is one person."""
         sums = [pl.col(f"sum {i}") for i in range(self.split.parts - 1)]
-        parts = [*sums, pl.col("kept") * GRID - pl.sum_horizontal(pl.lit(0), *sums)]
+        parts = [*sums, pl.col("full") * GRID - pl.sum_horizontal(pl.lit(0), *sums)]
         named = (part.alias(f"part {i}") for i, part in enumerate(parts))
         return alike.with_columns(pl.col("rows").alias("people"), *named)
 
@@ -154,23 +152,23 @@ class _Count:
         A person's rows share one unit and one limit, the least. What is averaged, or added up and
         then cut, are the rows in a group.
         """
-        takes, full_rows = pl.col("group").is_not_null(), pl.col("kept")
+        takes, full_rows = pl.col("group").is_not_null(), pl.col("full")
         persons = alike.group_by("person").agg(
             pl.col("limit", "weight").min(),
-            pl.when(takes).then(full_rows).sum().alias("all kept"),
+            pl.when(takes).then(full_rows).sum().alias("all full"),
             pl.col("^fault .*$").sum(),
             *self.faults.of_persons(),
         )
         persons = persons.with_columns(people=pl.lit(1, pl.Int64))
         inside = alike.filter(takes).group_by("person", "group")
-        shares = inside.agg(pl.col("^(kept|sum .*)$").sum())
+        shares = inside.agg(pl.col("^(full|sum .*)$").sum())
         shares = shares.join(persons, on="person", nulls_equal=True)
         xs = []
         for i, number in enumerate(self.split.numbers):
             added = (pl.col(f"sum {i}") + meant.zero(number)).clip(0, GRID)
             mean = (2 * pl.col(f"sum {i}") + full_rows) // (2 * pl.max_horizontal(full_rows, 1))
             xs.append((added if self.adds else mean).cast(pl.Int64))
-        share = full_rows * GRID // pl.max_horizontal("all kept", 1)
+        share = full_rows * GRID // pl.max_horizontal("all full", 1)
         parts = [part.alias(f"part {i}") for i, part in enumerate(meant.parts(share, xs))]
         shares = shares.select("limit", "weight", "group", *parts)
         return pl.concat(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
@@ -70,7 +71,7 @@ class Mean(Question):
     def check(self) -> None:
         """Refuse what could not be asked, whatever the data."""
         column("column", self.column)
-        assert self._number
+        ranged(self.column, self.bounds)
         super().check()
 
     @property
@@ -97,7 +98,7 @@ class Mean(Question):
     def _unit(self) -> str:
         return f" {self.unit}" if self.unit else ""
 
-    @property
+    @cached_property
     def _number(self) -> Number:
         return ranged(self.column, self.bounds)
 

@@ -81,7 +81,7 @@ class Question(metaclass=Worded):
 
     def check(self) -> None:
         """Refuse what could not be asked, whatever the data."""
-        assert self.reading
+        _ = self.reading  # which refuses words that are not known
         self.split()
 
     @cached_property
@@ -165,12 +165,14 @@ class Question(metaclass=Worded):
     @property
     def heading(self) -> str:
         """The title; or what was asked, so that two questions differ."""
+        if self.title:
+            return self.title
         split = self.split()
         text = f"{self.noun} of {self.measures}"
         text += f" by {' and '.join(self.by)}" if self.by else ""
         text += f" where {filtered(split)}" if split.where else ""
         text += f", ε of {split.at_least:g} or more" if split.at_least else ""
-        return self.title or text
+        return text
 
     @property
     def measures(self) -> str:

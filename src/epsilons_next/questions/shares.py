@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -72,7 +73,7 @@ class Shares(Question):
         """The column whose entries are counted."""
         return self.column
 
-    @property
+    @cached_property
     def _labels(self) -> LabelSet:
         return declare("categories", self.column, self.categories, self.other)
 

@@ -98,11 +98,8 @@ def _answered(roster: Roster, split: Split) -> str:
     """Which entries somebody must have to be counted."""
     if roster.public and split.missing == "error":
         return ""
-    strict = roster.public and split.missing == "error"  # then `other` takes the missing, too
-    taken = [each.column for each in split.groups if each.other and strict]
     listed = [each.column for each in split.groups if not each.other and not roster.public]
-    columns = [column for column in split.columns if column not in taken]
-    names = [f"a listed {each}" if each in listed else each for each in columns]
+    names = [f"a listed {each}" if each in listed else each for each in split.columns]
     return f"who gave {together(names)}" if names else ""
 
 

@@ -6,10 +6,10 @@ are replays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from epsilons_next.budgets.levels import Budgets, Counts
 from epsilons_next.errors import FileError
@@ -20,6 +20,8 @@ from epsilons_next.questions.requests import Drawn, Reader, Reply, Request, led
 from epsilons_next.releases.json import plain
 
 __all__ = ["Transcript"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,8 @@ class Transcript:
         Raises:
             FileError: the replies are those to another question.
         """
-        waiting = iter(self.replies)
-
-        def reply(request: Request) -> Reply:
-            asked, answer = next(waiting, (None, None))
-            if asked is None or answer is None or not _same(request, _plain_request(asked)):
-                raise FileError("The replies are those to another question.")
-            return answer
-
-        return led(self.question.steps(public=self.public), reply)
+        replies = [(_plain_request(asked), answer) for asked, answer in self.replies]
+        return _led(self.question, self.public, replies, lambda *held: held[2])
 
     def rows(self, reading: Reading) -> list[Row]:
         """Read what was drawn.
@@ -84,20 +79,37 @@ class Transcript:
         Raises:
             FileError: the replies are those to another question.
         """
-        waiting, replies = iter(plain["replies"]), []
+        replies: list[tuple[Request, Reply]] = []
 
-        def reply(request: Request) -> Reply:
-            asked, answer = next(waiting, (None, None))
-            if asked is None or answer is None or not _same(request, asked):
-                raise FileError("The replies are those to another question.")
+        def reply(request: Request, asked: Mapping[str, Any], answer: Any) -> Reply:
             replies.append((request, _reply(request, asked, answer)))
             return replies[-1][1]
 
-        led(question.steps(public=plain["public"]), reply)
-        return cls(question, plain["public"], tuple(replies))
+        reader = _led(question, plain["public"], plain["replies"], reply)
+        result = cls(question, plain["public"], tuple(replies))
+        vars(result)["reader"] = reader  # so that it need not be led to its end again
+        return result
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: vars(self)[name] for name in ("question", "public", "replies")}
+
+
+def _led(
+    question: Question,
+    public: bool,
+    replies: Sequence[tuple[Mapping[str, Any], T]],
+    restored: Callable[[Request, Mapping[str, Any], T], Reply],
+) -> Reader:
+    """Lead a question through replies to stored requests, if it makes the same again."""
+    waiting = iter(replies)
+
+    def reply(request: Request) -> Reply:
+        held = next(waiting, None)
+        if held is None or not _same(request, held[0]):
+            raise FileError("The replies are those to another question.")
+        return restored(request, *held)
+
+    return led(question.steps(public=public), reply)
 
 
 def _same(request: Request, asked: Mapping[str, Any]) -> bool:
